@@ -13,20 +13,20 @@
 namespace fp8twin {
 
 enum class Distribution {
-  uniform,          // 1  every finite code alike
-  uniform_nan,      // 2  every code alike, NaN included
-  exponents_4_11,   // 3  exponent fields 4 to 11
-  sparse,           // 4  one operand in eight is not zero
-  subnormal,        // 5  subnormal codes only; C 2^-24 to 2^-5
-  row_exponent,     // 6  one exponent field for each row
-  any_c,            // 7  uniform codes, C any 32 bits: NaN, infinity, subnormal
-  wide_c,           // 8  uniform codes, C 2^-20 to 2^24 with 24-bit significands
-  extremes,         // 9  exponent fields 0 to 3, or 15
-  normal,           // 10 bell-shaped around zero
-  zeros,            // 11 zeros of both signs, C any 32 bits
-  rare_subnormal,   // 12 rare subnormals among zeros, C from subnormal to one
-  ones,             //    every code 1.0, scales 1, C zero
-  adversarial,      //    uniform codes with rare NaN; scales wide, subnormal, huge, zero, negative, NaN, infinite
+  uniform,         // 1  every finite code alike
+  uniform_nan,     // 2  every code alike, NaN included
+  exponents_4_11,  // 3  exponent fields 4 to 11
+  sparse,          // 4  one operand in eight is not zero
+  subnormal,       // 5  subnormal codes only; C 2^-24 to 2^-5
+  row_exponent,    // 6  one exponent field for each row
+  any_c,           // 7  uniform codes, C any 32 bits: NaN, infinity, subnormal
+  wide_c,          // 8  uniform codes, C 2^-20 to 2^24 with 24-bit significands
+  extremes,        // 9  exponent fields 0 to 3, or 15
+  normal,          // 10 bell-shaped around zero
+  zeros,           // 11 zeros of both signs, C any 32 bits
+  rare_subnormal,  // 12 rare subnormals among zeros, C from subnormal to one
+  ones,            //    every code 1.0, scales 1, C zero
+  adversarial,  //    uniform codes with rare NaN; scales wide, subnormal, huge, zero, negative, NaN, infinite
 };
 
 std::span<const Distribution> all_distributions();
@@ -37,7 +37,8 @@ Distribution distribution_from_name(std::string_view name);
 enum class Operand : std::uint64_t { a = 1, b = 2, c = 3, a_scale = 4, b_scale = 5 };
 
 /// E4M3 codes [rows, k], row-major.
-void fill_codes(Distribution distribution, std::uint64_t seed, Operand operand, std::int64_t k, std::span<std::uint8_t> codes);
+void fill_codes(Distribution distribution, std::uint64_t seed, Operand operand, std::int64_t k,
+                std::span<std::uint8_t> codes);
 /// The accumulator C as the distribution describes it.
 void fill_c(Distribution distribution, std::uint64_t seed, std::span<float> c);
 /// Block scales: positive, 24-bit significands, 2^-12 to 2^-4, unless the distribution says otherwise.

@@ -25,7 +25,8 @@ namespace fp8twin {
 
 enum class Kind { dense_1d2d, dense_1d1d, batched, contiguous, masked, k_grouped, wgmma };
 
-std::string_view kind_name(Kind kind);  // "1d2d", "1d1d", "batched", "contiguous", "masked", "k-grouped", "wgmma"
+std::string_view kind_name(
+    Kind kind);  // "1d2d", "1d1d", "batched", "contiguous", "masked", "k-grouped", "wgmma"
 std::optional<Kind> kind_from_name(std::string_view name);
 
 struct Problem {
@@ -35,12 +36,12 @@ struct Problem {
 
   std::span<const std::uint8_t> a, b;
   std::span<const float> a_scale, b_scale;
-  std::int64_t b_scale_rows = 128;   // rows of B that share a scale: 128, or 1 for 1D1D
-  std::span<const float> c;          // empty when absent
+  std::int64_t b_scale_rows = 128;  // rows of B that share a scale: 128, or 1 for 1D1D
+  std::span<const float> c;         // empty when absent
   bool has_c = false;
   std::span<const std::int32_t> m_indices, group_ends, masked_m, k_sizes;  // whichever the kind needs
 
-  TensorFile file;                   // keeps the bytes alive
+  TensorFile file;  // keeps the bytes alive
 
   /// The shape of d.
   Shape d_shape() const;

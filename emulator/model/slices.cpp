@@ -10,14 +10,17 @@ GemmSlice row_slice(const Problem& p, std::int64_t group_a, std::int64_t row, st
                     std::int64_t group_b) {
   const std::int64_t kb = p.k_blocks(), scale_rows = (p.n + p.b_scale_rows - 1) / p.b_scale_rows;
   const std::int64_t first_row = group_a * p.m + row;
-  const bool scaled = p.kind != Kind::wgmma;
+  const auto scale = [&](std::span<const float> scales, std::int64_t row_of_scales) {
+    if (p.kind == Kind::wgmma) return static_cast<const float*>(nullptr);
+    return scales.empty() ? &no_scales : scales.data() + row_of_scales * kb;
+  };
   return {.a = p.a.data() + first_row * p.k,
           .lda = p.k,
           .b = p.b.data() + group_b * p.n * p.k,
           .ldb = p.k,
-          .a_scale = scaled ? p.a_scale.data() + first_row * kb : nullptr,
+          .a_scale = scale(p.a_scale, first_row),
           .a_scale_stride = kb,
-          .b_scale = scaled ? p.b_scale.data() + group_b * scale_rows * kb : nullptr,
+          .b_scale = scale(p.b_scale, group_b * scale_rows),
           .b_scale_stride = kb,
           .b_scale_rows = p.b_scale_rows,
           .c = p.has_c ? p.c.data() + first_row * p.n : nullptr,
@@ -53,8 +56,8 @@ void k_grouped_slices(const Problem& p, std::vector<GemmSlice>& out) {
     GemmSlice slice = row_slice(p, 0, 0, p.m, 0);
     slice.a += first_k;
     slice.b += first_k;
-    slice.a_scale += first_block;
-    slice.b_scale += first_block;
+    if (!p.a_scale.empty()) slice.a_scale += first_block;
+    if (!p.b_scale.empty()) slice.b_scale += first_block;
     slice.k = size;
     slice.d_offset = g * p.m * p.n;
     if (p.has_c) slice.c = p.c.data() + slice.d_offset;

@@ -13,6 +13,9 @@
 
 namespace fp8twin {
 
+/// What a scale pointer points to when K = 0 leaves no scales: it must not be null, since null means "a wgmma".
+inline constexpr float no_scales = 0.0f;
+
 /// D[m,n] = c + sum over K blocks of scale * (A B^T); strides in elements, K contiguous.
 struct GemmSlice {
   const std::uint8_t* a;  // [m, k], row stride lda

@@ -1,0 +1,203 @@
+// The model GEMM against the same formula written out plainly with dot(), bit for bit, on every kind of problem.
+#include "emulator/model/gemm.hpp"
+
+#include <cstring>
+#include <string>
+#include <vector>
+
+#include "emulator/model/distribution.hpp"
+#include "emulator/number/bf16.hpp"
+#include "emulator/number/float_bits.hpp"
+#include "emulator/support/error.hpp"
+#include "tests/catch.hpp"
+
+using namespace fp8twin;
+
+namespace {
+
+/// Operands of one dense product and the slice over them.
+struct Dense {
+  std::int64_t m, n, k, b_rows;
+  std::vector<std::uint8_t> a, b;
+  std::vector<float> a_scale, b_scale, c;
+
+  Dense(std::int64_t m_, std::int64_t n_, std::int64_t k_, std::int64_t b_rows_, Distribution distribution,
+        std::uint64_t seed)
+      : m(m_),
+        n(n_),
+        k(k_),
+        b_rows(b_rows_),
+        a(size(m * k)),
+        b(size(n * k)),
+        a_scale(size(m * blocks())),
+        b_scale(size((n + b_rows - 1) / b_rows * blocks())),
+        c(size(m * n)) {
+    fill_codes(distribution, seed, Operand::a, k, a);
+    fill_codes(distribution, seed, Operand::b, k, b);
+    fill_scales(distribution, seed, Operand::a_scale, a_scale);
+    fill_scales(distribution, seed, Operand::b_scale, b_scale);
+    fill_c(distribution, seed, c);
+  }
+  static std::size_t size(std::int64_t count) { return static_cast<std::size_t>(count); }
+  std::int64_t blocks() const { return (k + 127) / 128; }
+
+  GemmSlice slice(bool with_c = false) const {
+    return {a.data(),
+            k,
+            b.data(),
+            k,
+            a_scale.data(),
+            blocks(),
+            b_scale.data(),
+            blocks(),
+            b_rows,
+            with_c ? c.data() : nullptr,
+            m,
+            n,
+            k,
+            0};
+  }
+
+  /// Section by section as the header of gemm.hpp says it.
+  float plain(std::int64_t i, std::int64_t j, bool promote, const TensorCore& core) const {
+    float final = 0, chain = 0;
+    for (std::int64_t block = 0; block < blocks(); ++block) {
+      std::vector<std::uint8_t> x(128), y(128);
+      const std::int64_t depth = std::min<std::int64_t>(128, k - 128 * block);
+      std::memcpy(x.data(), &a[size(i * k + 128 * block)], size(depth));
+      std::memcpy(y.data(), &b[size(j * k + 128 * block)], size(depth));
+      if (promote) chain = 0;
+      for (std::size_t step = 0; step < 128; step += 32) chain = dot(core, &x[step], &y[step], chain);
+      const float s =
+          mul_rn(a_scale[size(i * blocks() + block)], b_scale[size(j / b_rows * blocks() + block)]);
+      final = promote ? fma_rn(s, chain, final) : mul_rn(s, chain);
+    }
+    return final;
+  }
+};
+
+/// Differing bits between gemm_slice and the plain formula.
+int mismatches(const Dense& x, const GemmOptions& options, bool with_c = false) {
+  std::vector<float> d(Dense::size(x.m * x.n), -1.0f);
+  gemm_slice(x.slice(with_c), DType::f32, reinterpret_cast<std::byte*>(d.data()), x.n, options);
+  int wrong = 0;
+  for (std::int64_t i = 0; i < x.m; ++i) {
+    for (std::int64_t j = 0; j < x.n; ++j) {
+      float expected = x.plain(i, j, options.promote, options.core);
+      if (with_c) expected = add_rn(x.c[Dense::size(i * x.n + j)], expected);
+      wrong += f32_bits(expected) != f32_bits(d[Dense::size(i * x.n + j)]);
+    }
+  }
+  return wrong;
+}
+
+}  // namespace
+
+TEST_CASE("model GEMM: every distribution, shapes with tails, both scale layouts") {
+  for (const Distribution distribution : all_distributions()) {
+    INFO(distribution_name(distribution));
+    CHECK(mismatches({130, 70, 192, 128, distribution, 1}, {.threads = 2}) == 0);
+    CHECK(mismatches({3, 130, 300, 1, distribution, 2}, {.threads = 2}) == 0);
+    CHECK(mismatches({5, 9, 260, 1, distribution, 3}, {}, true) == 0);
+  }
+}
+
+TEST_CASE(
+    "model GEMM: a partial block of K has its own scale, and N = 448 reads block 3 for its last columns") {
+  Dense tail(2, 8, 192, 128, Distribution::ones, 1);
+  tail.a_scale = {1, 2, 4, 8};  // [2, 2]
+  std::vector<float> d(16);
+  gemm_slice(tail.slice(), DType::f32, reinterpret_cast<std::byte*>(d.data()), 8, {});
+  CHECK(d[0] == 128 * 1 + 64 * 2);
+  CHECK(d[8] == 128 * 4 + 64 * 8);
+
+  Dense wide(1, 448, 128, 128, Distribution::ones, 1);
+  wide.b_scale = {1, 2, 4, 8};
+  d.resize(448);
+  gemm_slice(wide.slice(), DType::f32, reinterpret_cast<std::byte*>(d.data()), 448, {});
+  for (std::size_t j = 0; j < 448; ++j) REQUIRE(d[j] == 128.0f * static_cast<float>(1 << (j / 128)));
+}
+
+TEST_CASE("model GEMM: K = 0 gives +0, or c; M = 0 or N = 0 gives nothing") {
+  const Dense empty(2, 3, 0, 1, Distribution::normal, 1);
+  std::vector<float> d(6, 7.0f);
+  gemm_slice(empty.slice(), DType::f32, reinterpret_cast<std::byte*>(d.data()), 3, {});
+  for (const float x : d) CHECK(f32_bits(x) == 0);
+  gemm_slice(empty.slice(true), DType::f32, reinterpret_cast<std::byte*>(d.data()), 3, {});
+  for (std::size_t i = 0; i < 6; ++i) CHECK(f32_bits(d[i]) == f32_bits(add_rn(empty.c[i], 0.0f)));
+  gemm_slice(empty.slice(), DType::f32, reinterpret_cast<std::byte*>(d.data()), 3, {.promote = false});
+  for (const float x : d) CHECK(f32_bits(x) == 0);
+  gemm_slice(Dense(0, 3, 128, 1, Distribution::normal, 1).slice(), DType::f32, nullptr, 3, {});
+  gemm_slice(Dense(3, 0, 128, 1, Distribution::normal, 1).slice(), DType::f32, nullptr, 0, {});
+}
+
+TEST_CASE("model GEMM: without promotion, one chain; scales must then be constant along K") {
+  Dense x(3, 5, 512, 128, Distribution::normal, 4);
+  CHECK_THROWS_AS(mismatches(x, {.promote = false}), Error);
+  std::fill(x.a_scale.begin(), x.a_scale.end(), 0.75f);
+  std::fill(x.b_scale.begin(), x.b_scale.end(), 0.3f);
+  CHECK(mismatches(x, {.promote = false}) == 0);
+}
+
+TEST_CASE("model GEMM: ones over K = 16512 stick at 16384 without promotion") {
+  const Dense x(1, 1, 16512, 128, Distribution::ones, 1);
+  float d = 0;
+  gemm_slice(x.slice(), DType::f32, reinterpret_cast<std::byte*>(&d), 1, {.promote = false});
+  CHECK(d == 16384.0f);
+  gemm_slice(x.slice(), DType::f32, reinterpret_cast<std::byte*>(&d), 1, {});
+  CHECK(d == 16512.0f);
+  gemm_slice(x.slice(), DType::f32, reinterpret_cast<std::byte*>(&d), 1,
+             {.promote = false, .core = with_fraction_bits(25)});
+  CHECK(d == 16512.0f);
+}
+
+TEST_CASE("model GEMM: other cores, by lanes and by dot") {
+  for (const int bits : {1, 12, 14, 16, 17, 25, 40}) {
+    INFO("fraction bits " << bits);
+    CHECK(mismatches({3, 70, 192, 128, Distribution::normal, 5}, {.core = with_fraction_bits(bits)}) == 0);
+  }
+  const Dense x(1, 1, 32, 128, Distribution::normal, 5);
+  CHECK_THROWS_AS(mismatches(x, {.core = with_fraction_bits(0)}), Error);
+  CHECK_THROWS_AS(mismatches(x, {.core = with_fraction_bits(41)}), Error);
+}
+
+TEST_CASE("model GEMM: threads and output type change no bit") {
+  const Dense x(200, 136, 384, 128, Distribution::adversarial, 6);
+  std::vector<float> one(200 * 136), many(200 * 136);
+  gemm_slice(x.slice(), DType::f32, reinterpret_cast<std::byte*>(one.data()), 136, {.threads = 1});
+  gemm_slice(x.slice(), DType::f32, reinterpret_cast<std::byte*>(many.data()), 136, {.threads = 5});
+  CHECK(std::memcmp(one.data(), many.data(), one.size() * 4) == 0);
+  std::vector<std::uint16_t> bf16(200 * 136);
+  gemm_slice(x.slice(), DType::bf16, reinterpret_cast<std::byte*>(bf16.data()), 136, {});
+  int wrong = 0;
+  for (std::size_t i = 0; i < one.size(); ++i) wrong += bf16[i] != BF16::rn(one[i]).code;
+  CHECK(wrong == 0);
+}
+
+TEST_CASE("model GEMM: a wgmma chains from c, without scales") {
+  Dense x(64, 24, 128, 128, Distribution::wide_c, 7);
+  GemmSlice slice = x.slice(true);
+  slice.a_scale = slice.b_scale = nullptr;
+  std::vector<float> d(64 * 24);
+  gemm_slice(slice, DType::f32, reinterpret_cast<std::byte*>(d.data()), 24, {});
+  int wrong = 0;
+  for (std::size_t i = 0; i < 64; ++i) {
+    for (std::size_t j = 0; j < 24; ++j) {
+      float chain = x.c[i * 24 + j];
+      for (std::size_t k = 0; k < 128; k += 32)
+        chain = dot(sm90, &x.a[i * 128 + k], &x.b[j * 128 + k], chain);
+      wrong += f32_bits(chain) != f32_bits(d[i * 24 + j]);
+    }
+  }
+  CHECK(wrong == 0);
+}
+
+TEST_CASE("model GEMM: progress counts every tile once") {
+  const Dense x(300, 130, 128, 128, Distribution::normal, 8);
+  std::vector<float> d(300 * 130);
+  std::int64_t last = 0, total = 0, calls = 0;
+  gemm_slice(x.slice(), DType::f32, reinterpret_cast<std::byte*>(d.data()), 130,
+             {.threads = 2,
+              .progress = [&](std::int64_t done, std::int64_t of) { last = done, total = of, ++calls; }});
+  CHECK((last == 9 && total == 9 && calls == 9));
+}

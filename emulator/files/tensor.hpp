@@ -30,6 +30,13 @@ std::string shape_text(const Shape& shape);
 /// The product of the extents (1 for a scalar's empty shape).
 std::int64_t element_count(const Shape& shape);
 
+// A header may claim any extents. What a reader lets through is small enough for the products and round-ups that
+// others compute from a shape, zero-sized ones included, to stay far from overflow.
+inline constexpr std::int64_t max_elements = std::int64_t{1} << 48;
+inline constexpr std::size_t max_rank = 64;  // NumPy's limit too
+/// element_count, or nothing when an extent is negative or the shape is beyond these limits.
+std::optional<std::int64_t> checked_element_count(const Shape& shape);
+
 struct Tensor {
   std::string name;
   DType dtype = DType::u8;
@@ -51,6 +58,9 @@ template <class T>
 Tensor tensor_of(std::string name, DType dtype, Shape shape, std::span<const T> values) {
   return {std::move(name), dtype, std::move(shape), std::as_bytes(values)};
 }
+
+/// `"a", "b" and 3 more`, as error messages list what a file holds.
+std::string list_names(std::span<const std::string_view> names);
 
 using Metadata = std::map<std::string, std::string>;
 

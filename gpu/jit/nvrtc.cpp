@@ -1,0 +1,155 @@
+#include "gpu/jit/nvrtc.hpp"
+
+#include <fmt/format.h>
+#include <nvrtc.h>
+
+#include <array>
+#include <cstdlib>
+#include <regex>
+#include <sstream>
+
+#include "emulator/support/error.hpp"
+#include "gpu/jit/sources.hpp"
+#include "gpu/jit/wgmma_shapes.hpp"
+#include "gpu/launch/library.hpp"
+
+namespace fp8twin::jit {
+namespace {
+
+std::vector<std::string> candidates() {
+  std::vector<std::string> names = {"libnvrtc.so.13", "libnvrtc.so.12", "libnvrtc.so"};
+  std::vector<std::string> roots = {"/usr/local/cuda"};
+  for (const char* variable : {"CUDA_HOME", "CUDA_PATH"}) {
+    if (const char* root = std::getenv(variable)) roots.insert(roots.begin(), root);
+  }
+  for (const std::string& root : roots) {
+    for (const char* folder : {"lib64", "lib", "targets/x86_64-linux/lib"}) {
+      names.push_back(fmt::format("{}/{}/libnvrtc.so", root, folder));
+    }
+  }
+  return names;
+}
+
+struct Nvrtc {
+  decltype(nvrtcVersion)* version;
+  decltype(nvrtcGetErrorString)* error_string;
+  decltype(nvrtcCreateProgram)* create;
+  decltype(nvrtcDestroyProgram)* destroy;
+  decltype(nvrtcCompileProgram)* compile;
+  decltype(nvrtcGetProgramLogSize)* log_size;
+  decltype(nvrtcGetProgramLog)* log;
+  decltype(nvrtcGetCUBINSize)* cubin_size;
+  decltype(nvrtcGetCUBIN)* cubin;
+
+  Nvrtc() {
+    const Library library(candidates(), "NVRTC, CUDA's run-time compiler,",
+                          "install the CUDA toolkit (12.3 or newer) or set CUDA_HOME to where it is");
+    library.load(version, "nvrtcVersion");
+    library.load(error_string, "nvrtcGetErrorString");
+    library.load(create, "nvrtcCreateProgram");
+    library.load(destroy, "nvrtcDestroyProgram");
+    library.load(compile, "nvrtcCompileProgram");
+    library.load(log_size, "nvrtcGetProgramLogSize");
+    library.load(log, "nvrtcGetProgramLog");
+    library.load(cubin_size, "nvrtcGetCUBINSize");
+    library.load(cubin, "nvrtcGetCUBIN");
+  }
+
+  void check(nvrtcResult result, const char* doing) const {
+    if (result != NVRTC_SUCCESS) throw Error(fmt::format("NVRTC failed while {}: {}", doing, error_string(result)));
+  }
+};
+
+const Nvrtc& nvrtc() {
+  static const Nvrtc instance;
+  return instance;
+}
+
+/// The program object, destroyed whatever happens.
+struct Program {
+  nvrtcProgram handle = nullptr;
+  ~Program() {
+    if (handle) nvrtc().destroy(&handle);
+  }
+};
+
+std::string read_log(nvrtcProgram program) {
+  std::size_t size = 0;
+  nvrtc().check(nvrtc().log_size(program, &size), "reading the size of its log");
+  std::string log(size, '\0');
+  if (size > 0) nvrtc().check(nvrtc().log(program, log.data()), "reading its log");
+  while (!log.empty() && log.back() == '\0') log.pop_back();
+  return log;
+}
+
+}  // namespace
+
+std::string nvrtc_version() {
+  int major = 0, minor = 0;
+  nvrtc().check(nvrtc().version(&major, &minor), "saying its version");
+  return fmt::format("{}.{}", major, minor);
+}
+
+Compiled compile(const Source& source) {
+  const std::string shapes = wgmma_shapes(source.wgmma_shapes);
+  std::vector<const char*> names = {"generated/wgmma_shapes.hpp"}, texts = {shapes.c_str()};
+  for (const Header& header : sources()) {
+    names.push_back(header.name);
+    texts.push_back(header.text);
+  }
+  Program program;
+  nvrtc().check(nvrtc().create(&program.handle, source.text.c_str(), (source.name + ".cu").c_str(),
+                               static_cast<int>(names.size()), texts.data(), names.data()),
+                "creating a program");
+  constexpr std::array options = {"--gpu-architecture=sm_90a", "--std=c++20", "-default-device", "-fmad=false",
+                                  "--ptxas-options=-v"};
+  const nvrtcResult result =
+      nvrtc().compile(program.handle, static_cast<int>(options.size()), const_cast<const char**>(options.data()));
+  Compiled compiled;
+  compiled.log = read_log(program.handle);
+  if (result != NVRTC_SUCCESS) {
+    throw Error(fmt::format("kernel {} does not compile ({}):\n{}", source.name, nvrtc().error_string(result),
+                            compiled.log));
+  }
+  if (std::regex_search(compiled.log, std::regex("C75[0-9][0-9]"))) {
+    throw Error(fmt::format("ptxas serialised or repaired a wgmma of kernel {}:\n{}", source.name, compiled.log));
+  }
+  std::size_t size = 0;
+  nvrtc().check(nvrtc().cubin_size(program.handle, &size), "reading the size of its machine code");
+  compiled.cubin.resize(size);
+  nvrtc().check(nvrtc().cubin(program.handle, compiled.cubin.data()), "reading its machine code");
+  compiled.resources = parse_resources(compiled.log);
+  return compiled;
+}
+
+std::vector<Resources> parse_resources(const std::string& log) {
+  static const std::regex kernel("Compiling entry function '(\\w+)'");
+  static const std::regex frame("(\\d+) bytes stack frame, (\\d+) bytes spill stores, (\\d+) bytes spill loads");
+  static const std::regex registers("Used (\\d+) registers");
+  static const std::regex shared("(\\d+) bytes smem");
+  std::vector<Resources> all;
+  std::istringstream lines(log);
+  bool in_kernel = false;  // a function that is called has properties of its own, which are not the kernel's
+  for (std::string line; std::getline(lines, line);) {
+    std::smatch match;
+    if (std::regex_search(line, match, kernel)) {
+      all.push_back({match[1]});
+      in_kernel = true;
+    }
+    if (line.find("Function properties for ") != std::string::npos && !all.empty()) {
+      in_kernel = line.find("Function properties for " + all.back().kernel) != std::string::npos;
+    }
+    if (all.empty()) continue;
+    Resources& last = all.back();
+    if (in_kernel && std::regex_search(line, match, frame)) {
+      last.stack_bytes = std::stoi(match[1]);
+      last.spill_store_bytes = std::stoi(match[2]);
+      last.spill_load_bytes = std::stoi(match[3]);
+    }
+    if (std::regex_search(line, match, registers)) last.registers = std::stoi(match[1]);
+    if (std::regex_search(line, match, shared)) last.shared_bytes = std::stoi(match[1]);
+  }
+  return all;
+}
+
+}  // namespace fp8twin::jit

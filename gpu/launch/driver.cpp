@@ -1,0 +1,182 @@
+#include "gpu/launch/driver.hpp"
+
+#include <fmt/format.h>
+
+#include <array>
+#include <fstream>
+#include <regex>
+
+#include "emulator/support/error.hpp"
+#include "gpu/launch/library.hpp"
+
+namespace fp8twin {
+namespace {
+
+// cuda.h renames functions to their current versions (cuMemAlloc is cuMemAlloc_v2); a symbol's name is that of after
+// the renaming, hence the two steps.
+#define FP8TWIN_NAME_OF(symbol) #symbol
+#define FP8TWIN_LOAD(member, symbol) library.load(member, FP8TWIN_NAME_OF(symbol))
+
+struct Driver {
+  decltype(::cuInit)* init;
+  decltype(::cuDriverGetVersion)* version;
+  decltype(::cuGetErrorString)* error_string;
+  decltype(::cuDeviceGetCount)* device_count;
+  decltype(::cuDeviceGet)* device_get;
+  decltype(::cuDeviceGetName)* device_name;
+  decltype(::cuDeviceGetAttribute)* device_attribute;
+  decltype(::cuDevicePrimaryCtxRetain)* context_retain;
+  decltype(::cuDevicePrimaryCtxRelease)* context_release;
+  decltype(::cuCtxSetCurrent)* context_set;
+  decltype(::cuCtxSynchronize)* synchronize;
+  decltype(::cuModuleLoadData)* module_load;
+  decltype(::cuModuleUnload)* module_unload;
+  decltype(::cuModuleGetFunction)* module_function;
+  decltype(::cuFuncSetAttribute)* function_attribute;
+  decltype(::cuLaunchKernel)* launch;
+  decltype(::cuMemAlloc)* allocate;
+  decltype(::cuMemFree)* release;
+  decltype(::cuMemsetD8)* fill;
+  decltype(::cuMemcpyHtoD)* upload;
+  decltype(::cuMemcpyDtoH)* download;
+
+  Driver() {
+    const std::array<std::string, 1> candidates = {"libcuda.so.1"};
+    const Library library(candidates, "NVIDIA's driver", "this needs a machine with an NVIDIA GPU");
+    FP8TWIN_LOAD(init, cuInit);
+    FP8TWIN_LOAD(version, cuDriverGetVersion);
+    FP8TWIN_LOAD(error_string, cuGetErrorString);
+    FP8TWIN_LOAD(device_count, cuDeviceGetCount);
+    FP8TWIN_LOAD(device_get, cuDeviceGet);
+    FP8TWIN_LOAD(device_name, cuDeviceGetName);
+    FP8TWIN_LOAD(device_attribute, cuDeviceGetAttribute);
+    FP8TWIN_LOAD(context_retain, cuDevicePrimaryCtxRetain);
+    FP8TWIN_LOAD(context_release, cuDevicePrimaryCtxRelease);
+    FP8TWIN_LOAD(context_set, cuCtxSetCurrent);
+    FP8TWIN_LOAD(synchronize, cuCtxSynchronize);
+    FP8TWIN_LOAD(module_load, cuModuleLoadData);
+    FP8TWIN_LOAD(module_unload, cuModuleUnload);
+    FP8TWIN_LOAD(module_function, cuModuleGetFunction);
+    FP8TWIN_LOAD(function_attribute, cuFuncSetAttribute);
+    FP8TWIN_LOAD(launch, cuLaunchKernel);
+    FP8TWIN_LOAD(allocate, cuMemAlloc);
+    FP8TWIN_LOAD(release, cuMemFree);
+    FP8TWIN_LOAD(fill, cuMemsetD8);
+    FP8TWIN_LOAD(upload, cuMemcpyHtoD);
+    FP8TWIN_LOAD(download, cuMemcpyDtoH);
+    check(init(0), "cuInit");
+  }
+
+  void check(CUresult result, const char* call) const {
+    if (result == CUDA_SUCCESS) return;
+    const char* words = nullptr;
+    error_string(result, &words);
+    throw Error(fmt::format("{} failed: {} (CUresult {})", call, words ? words : "unknown error",
+                            static_cast<int>(result)));
+  }
+};
+
+const Driver& driver() {
+  static const Driver instance;
+  return instance;
+}
+
+/// The driver's release as the kernel module tells it; cuDriverGetVersion knows only the CUDA version.
+std::string kernel_module_version() {
+  std::ifstream stream("/proc/driver/nvidia/version");
+  std::string line;
+  std::getline(stream, line);
+  std::smatch match;
+  return std::regex_search(line, match, std::regex("[0-9]+\\.[0-9]+(\\.[0-9]+)?")) ? match[0].str() : "unknown";
+}
+
+}  // namespace
+
+Device::Device() {
+  const Driver& cuda = driver();
+  int count = 0;
+  cuda.check(cuda.device_count(&count), "cuDeviceGetCount");
+  if (count == 0) throw Error("the driver finds no GPU: an NVIDIA H100 or H200 is needed");
+  cuda.check(cuda.device_get(&device_, 0), "cuDeviceGet");
+  std::array<char, 256> name{};
+  cuda.check(cuda.device_name(name.data(), static_cast<int>(name.size()), device_), "cuDeviceGetName");
+  name_ = name.data();
+  int major = 0, minor = 0, version = 0;
+  cuda.check(cuda.device_attribute(&major, CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MAJOR, device_), "cuDeviceGetAttribute");
+  cuda.check(cuda.device_attribute(&minor, CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MINOR, device_), "cuDeviceGetAttribute");
+  if (major != 9 || minor != 0) {
+    throw Error(fmt::format("the GPU is an {} of compute capability {}.{}: wgmma needs 9.0 (H100, H200)", name_, major,
+                            minor));
+  }
+  cuda.check(cuda.device_attribute(&multiprocessors_, CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT, device_),
+             "cuDeviceGetAttribute");
+  cuda.check(cuda.version(&version), "cuDriverGetVersion");
+  cuda_ = fmt::format("{}.{}", version / 1000, version % 1000 / 10);
+  driver_ = kernel_module_version();
+  CUcontext context = nullptr;
+  cuda.check(cuda.context_retain(&context, device_), "cuDevicePrimaryCtxRetain");
+  cuda.check(cuda.context_set(context), "cuCtxSetCurrent");
+}
+
+Device::~Device() { driver().context_release(device_); }
+
+void Device::synchronize() const { driver().check(driver().synchronize(), "cuCtxSynchronize"); }
+
+bool device_present(std::string& why) {
+  try {
+    const Device device;
+    return true;
+  } catch (const Error& error) {
+    why = error.what();
+    return false;
+  }
+}
+
+Module::Module(std::span<const char> cubin) {
+  driver().check(driver().module_load(&module_, cubin.data()), "cuModuleLoadData");
+}
+
+Module::~Module() {
+  if (module_) driver().module_unload(module_);
+}
+
+Kernel Module::kernel(const std::string& name) const {
+  CUfunction function = nullptr;
+  driver().check(driver().module_function(&function, module_, name.c_str()), "cuModuleGetFunction");
+  return Kernel(function);
+}
+
+void Kernel::launch_raw(Grid grid, unsigned threads, unsigned shared_bytes, const void* arguments) const {
+  // Above 48 KiB a kernel gets dynamic shared memory only if it asked beforehand.
+  driver().check(driver().function_attribute(function_, CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES,
+                                             static_cast<int>(shared_bytes)),
+                 "cuFuncSetAttribute");
+  void* pointers[] = {const_cast<void*>(arguments)};
+  driver().check(driver().launch(function_, grid.x, grid.y, 1, threads, 1, 1, shared_bytes, nullptr, pointers, nullptr),
+                 "cuLaunchKernel");
+}
+
+namespace memory {
+
+CUdeviceptr allocate(std::size_t bytes) {
+  CUdeviceptr address = 0;
+  driver().check(driver().allocate(&address, bytes ? bytes : 1), "cuMemAlloc");
+  return address;
+}
+
+void release(CUdeviceptr address) noexcept { driver().release(address); }
+
+void fill(CUdeviceptr address, unsigned char value, std::size_t bytes) {
+  if (bytes) driver().check(driver().fill(address, value, bytes), "cuMemsetD8");
+}
+
+void upload(CUdeviceptr to, const void* from, std::size_t bytes) {
+  if (bytes) driver().check(driver().upload(to, from, bytes), "cuMemcpyHtoD");
+}
+
+void download(void* to, CUdeviceptr from, std::size_t bytes) {
+  if (bytes) driver().check(driver().download(to, from, bytes), "cuMemcpyDtoH");
+}
+
+}  // namespace memory
+}  // namespace fp8twin

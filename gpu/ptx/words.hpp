@@ -1,0 +1,11 @@
+// The words that differ between the two compilers and that no function can stand for: the only macros of a kernel.
+//
+//   FP8TWIN_KERNEL(threads) name(arguments)   an entry, one block of `threads` per multiprocessor at least
+//   FP8TWIN_DEVICE                            a function of a kernel: always inlined, since a wgmma that sits behind
+//                                             a real call is serialised by ptxas (remark C7510)
+//   FP8TWIN_UNROLL                            before a loop that indexes registers: they have no run-time index
+#pragma once
+
+#define FP8TWIN_KERNEL(threads) extern "C" __global__ void __launch_bounds__(threads, 1)
+#define FP8TWIN_DEVICE          __device__ __forceinline__
+#define FP8TWIN_UNROLL          _Pragma("unroll")

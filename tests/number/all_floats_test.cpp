@@ -9,6 +9,7 @@
 
 #include "emulator/number/bf16.hpp"
 #include "emulator/number/e4m3.hpp"
+#include "emulator/number/e4m3_fast.hpp"
 #include "emulator/number/e5m2.hpp"
 #include "emulator/number/f16.hpp"
 #include "emulator/support/parallel.hpp"
@@ -81,6 +82,15 @@ TEST_CASE("e4m3, saturating: all 2^32 floats") {
 TEST_CASE("e4m3, not saturating: all 2^32 floats") {
   CHECK(mismatches(test::e4m3_oracle(), 0x7f, 0x80, 0x7f, 0xff,
                    [](float x) { return E4M3::nonsaturating(x, NanSign::keep).code; }) == 0);
+}
+
+TEST_CASE("e4m3 without branches, under every cast: all 2^32 floats") {
+  CHECK(mismatches(test::e4m3_oracle(), 0x7e, 0x80, 0x7f, 0x7f,
+                   [](float x) { return encode_e4m3(x, cast_satfinite); }) == 0);
+  CHECK(mismatches(test::e4m3_oracle(), 0x7f, 0x80, 0x7f, 0x7f,
+                   [](float x) { return encode_e4m3(x, cast_nonsaturating); }) == 0);
+  CHECK(mismatches(test::e4m3_oracle(), 0x7e, 0x80, 0xfe, 0xfe,
+                   [](float x) { return encode_e4m3(x, cast_clamped); }) == 0);
 }
 
 TEST_CASE("e5m2, saturating: all 2^32 floats") {

@@ -1,1 +1,0 @@
-namespace fp8twin {}

@@ -1,0 +1,88 @@
+"""The shape of the tree: small files, a test beside every source file, headers that begin with words, no machine's paths."""
+
+import re
+import sys
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parents[2]
+SOURCE_SUFFIXES = {".cpp", ".hpp", ".h", ".cu", ".cuh"}
+TEXT_SUFFIXES = SOURCE_SUFFIXES | {".md", ".txt", ".cmake", ".json", ".sh", ".py", ".in", ".css", ".html"}
+MOST_LINES = 400
+
+# Source files whose test is not tests/ROOM/NAME_test.cpp, and where they are tested instead.
+TESTED_ELSEWHERE = {
+    "emulator/cli/main.cpp": "every test of tests/cli runs it",
+    "emulator/cli/command.hpp": "every test of tests/cli runs it",
+    "emulator/cli/command.cpp": "every test of tests/cli runs it",
+    "emulator/support/error.hpp": "a type without behaviour",
+    "emulator/number/f16.hpp": "tests/number/small_float_test.cpp, with the other formats' exhaustive tests",
+    "emulator/layout/integers.hpp": "names of types",
+}
+
+
+def project_files():
+    """Every file of the project: what the folders hold, less build folders and what tools leave behind."""
+    for path in sorted(ROOT.rglob("*")):
+        parts = path.relative_to(ROOT).parts
+        if parts[0].startswith("build") or parts[0] in {".git", ".cache"} or "__pycache__" in parts:
+            continue
+        if path.is_file():
+            yield path
+
+
+def too_long(path, text):
+    lines = text.count("\n")
+    if path.suffix in SOURCE_SUFFIXES and lines > MOST_LINES:
+        yield f"{lines} lines; no source file has more than {MOST_LINES}"
+
+
+def header_without_introduction(path, text):
+    if path.suffix == ".hpp" and not text.startswith("//"):
+        yield "a header opens with a comment that says what it is"
+    if path.suffix == ".hpp" and "#pragma once" not in text:
+        yield "#pragma once is missing"
+
+
+def machine_paths(path, text):
+    for number, line in enumerate(text.splitlines(), 1):
+        if re.search(r"(^|[^\w.])/(work|farm|root|home)/", line) and path != Path(__file__).resolve():
+            yield f"line {number} names a path of one machine"
+
+
+def untested(path, _):
+    relative = path.relative_to(ROOT)
+    if relative.parts[0] != "emulator" or path.suffix not in {".hpp", ".cpp"} or "bench" in relative.parts:
+        return
+    test = Path("tests", *relative.parts[1:-1], path.stem + "_test.cpp")
+    if "include" not in relative.parts and not (ROOT / test).exists() and str(relative) not in TESTED_ELSEWHERE:
+        yield f"no {test}, and no reason in tests/source/structure_test.py"
+
+
+def test_of_nothing(path, _):
+    """A test in a room of the emulator is named after the file it tests."""
+    relative = path.relative_to(ROOT)
+    room = ROOT / "emulator" / "/".join(relative.parts[1:-1])
+    if relative.parts[0] == "tests" and path.name.endswith("_test.cpp") and len(relative.parts) > 2 and room.is_dir():
+        stem = path.name.removesuffix("_test.cpp")
+        if not any((room / (stem + suffix)).exists() for suffix in (".hpp", ".cpp")):
+            yield f"tests no file of {room.relative_to(ROOT)}"
+
+
+def main():
+    problems, files = [], 0
+    for path in project_files():
+        if path.suffix not in TEXT_SUFFIXES and path.name not in {"run"}:
+            continue
+        files += 1
+        text = path.read_text(encoding="utf-8")
+        for check in (too_long, header_without_introduction, machine_paths, untested, test_of_nothing):
+            problems += [f"{path.relative_to(ROOT)}: {sentence}" for sentence in check(path, text)]
+    for name in TESTED_ELSEWHERE:
+        if not (ROOT / name).exists():
+            problems.append(f"tests/source/structure_test.py excuses {name}, which does not exist")
+    print("\n".join(problems) or f"{files} files, nothing to say")
+    return 1 if problems else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

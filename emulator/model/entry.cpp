@@ -4,6 +4,7 @@
 #include <fmt/core.h>
 
 #include "emulator/model/gemm.hpp"
+#include "emulator/number/quantize.hpp"
 
 namespace fp8twin {
 namespace {
@@ -98,6 +99,20 @@ void wgmma(std::int64_t n, std::int64_t k, std::span<const std::uint8_t> a, std:
                         .k = k,
                         .d_offset = 0};
   gemm_slice(slice, DType::f32, std::as_writable_bytes(d).data(), n, {.threads = 1});
+}
+
+void quantize(std::int64_t rows, std::int64_t columns, std::span<const float> x, std::int64_t block_rows,
+              std::string_view recipe, bool ue8m0, std::span<std::uint8_t> codes, std::span<float> scales) {
+  need_extent("rows", rows), need_extent("columns", columns);
+  if (block_rows != 1 && block_rows != 128) {
+    throw Error(fmt::format("block_rows is {}; needed is 1 or 128", block_rows));
+  }
+  need_size("x", x.size(), rows, columns);
+  need_size("codes", codes.size(), rows, columns);
+  need_size("scales", scales.size(), (rows + block_rows - 1) / block_rows, blocks(columns));
+  const BlockGrid grid(1, rows, columns, block_rows == 1 ? block_1x128 : block_128x128);
+  quantize(recipe_from_name(recipe), ue8m0 ? ScaleFormat::ue8m0 : ScaleFormat::f32, grid, Values{x}, codes,
+           scales);
 }
 
 }  // namespace fp8twin

@@ -67,3 +67,16 @@ TEST_CASE("entry: wrong sizes are refused by name") {
   CHECK_THROWS_WITH(fp8twin::wgmma(12, 64, Codes(64 * 64), Codes(12 * 64), {}, out), contains_text("12"));
   CHECK_THROWS_WITH(fp8twin::wgmma(8, 33, Codes(64 * 33), Codes(8 * 33), {}, out), contains_text("33"));
 }
+
+TEST_CASE("entry: quantize by a named recipe") {
+  Floats x(2 * 130), scales(4);
+  x[0] = 6.5f, x[1] = 2.4375f, x[129] = -448;
+  Codes codes(2 * 130);
+  fp8twin::quantize(2, 130, x, 1, "deepgemm", false, codes, scales);
+  CHECK((codes[0] == 0x7e && codes[1] == 0x72 && codes[129] == 0xfe));
+  fp8twin::quantize(2, 130, x, 1, "deepgemm-cpu", true, codes, scales);
+  CHECK((scales[0] == 0x1p-6f && scales[1] == 1.0f));
+  CHECK_THROWS_WITH(fp8twin::quantize(2, 130, x, 1, "gguf", false, codes, scales), contains_text("gguf"));
+  CHECK_THROWS_WITH(fp8twin::quantize(2, 130, x, 128, "vllm", false, codes, scales),
+                    contains_text("'scales'"));
+}

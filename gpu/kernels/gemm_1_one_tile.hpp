@@ -19,9 +19,6 @@
 
 namespace fp8twin {
 
-/// Dynamic shared memory of a block; 1024 spare bytes to round the start up to the swizzle's period.
-constexpr u32 gemm_1_one_tile_shared_bytes(u32 tile_n) { return 1024 + (64 + tile_n) * 128; }
-
 template <class Config>
 FP8TWIN_DEVICE void gemm_1_one_tile(const GemmArguments& g) {
   constexpr u32 tile_n = Config::tile_n;

@@ -12,8 +12,6 @@
 
 namespace fp8twin {
 
-constexpr u32 wgmma_chain_shared_bytes(u32 n, u32 k_steps) { return (64 + n) * 32 * k_steps; }
-
 /// This thread's registers of A for K step `step`, from a tile of core matrices.
 FP8TWIN_DEVICE AFragment load_a_fragment(u32 a_tile, u32 step) {
   AFragment a;

@@ -11,7 +11,7 @@
 namespace fp8twin {
 
 FP8TWIN_DEVICE u32 dynamic_shared() {
-  extern __shared__ u8 fp8twin_dynamic_shared[];
+  alignas(16) extern __shared__ u8 fp8twin_dynamic_shared[];
   return static_cast<u32>(__cvta_generic_to_shared(fp8twin_dynamic_shared));
 }
 

@@ -43,7 +43,7 @@ __device__ inline u32 draw_accumulator(const CompareArguments& args, u64 key, u6
 /// What the oracle says of output (row, column), through all steps.
 template <class Config>
 __device__ inline u32 expected(const Tile<Config>& t, u32 row, u32 column, u32 c) {
-#pragma unroll
+#pragma unroll 1
   for (u32 step = 0; step < Config::k_steps; ++step) {
     if ((t.a_nan[row] | t.b_nan[column]) >> step & 1) {
       c = nan_result;
@@ -72,8 +72,7 @@ __device__ inline void report(const CompareArguments& args, u64 tile, u32 row, u
 
 template <class Config>
 __device__ inline void compare(const CompareArguments& args) {
-  extern __shared__ u8 fp8twin_dynamic_shared[];
-  Tile<Config>& t = *reinterpret_cast<Tile<Config>*>(fp8twin_dynamic_shared);
+  Tile<Config>& t = *static_cast<Tile<Config>*>(__cvta_shared_to_generic(dynamic_shared()));
   constexpr u32 n = Config::n, k = Tile<Config>::k;
   const u32 a_tile = dynamic_shared(), b_tile = a_tile + 64 * k;
   const u64 a_key = stream_key(args.seed, 1), b_key = stream_key(args.seed, 2), c_key = stream_key(args.seed, 3);

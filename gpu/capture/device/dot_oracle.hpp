@@ -28,9 +28,9 @@ __device__ inline u16 decode_operand(u8 code) {
 __device__ inline i32 significand_of(u32 packed) { return static_cast<i8>(packed & 0xff); }
 __device__ inline i32 exponent_of(u32 packed) { return static_cast<i8>(packed >> 8 & 0xff); }
 
-/// |value| >> shift with the sign put back: truncation toward zero.
+/// |value| >> shift with the sign put back: truncation toward zero. (A zero's shift may be negative: any will do.)
 __device__ inline i32 truncate(i32 value, i32 shift) {
-  const i32 magnitude = abs(value) >> min(shift, 31);
+  const i32 magnitude = abs(value) >> min(static_cast<u32>(shift), 31u);
   return value < 0 ? -magnitude : magnitude;
 }
 

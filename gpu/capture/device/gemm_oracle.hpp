@@ -57,6 +57,7 @@ __device__ inline u32 gemm_output(const GemmCheckArguments& g, u32 row, u32 colu
   return g.output_f32 ? __float_as_uint(total) : narrow_bf16(__float_as_uint(total));
 }
 
+template <class Config>
 __device__ inline void check_gemm(const GemmCheckArguments& g) {
   const u64 outputs = u64{g.m} * g.n, stride = u64{gridDim.x} * blockDim.x;
   u64 compared = 0;

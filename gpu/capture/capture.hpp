@@ -1,0 +1,66 @@
+// fp8twin-capture: what its subcommands share.
+//
+//   compare   the tensor core against an oracle of its own, on the card, over as many outputs as asked
+//   convert   the conversions over all 2^32 inputs
+//   gemm      the kernel gemm_1_one_tile against an oracle GEMM
+//   record    the golden files that tests/golden replays through the emulator
+//   compile   every kernel, with what ptxas says of it; needs no GPU
+//
+// Each prints what it counted, and with which device; each returns 0, or 1 when a bit differed.
+#pragma once
+
+#include <cstdint>
+#include <nlohmann/json.hpp>
+#include <string>
+#include <vector>
+
+#include "emulator/files/tensor.hpp"
+#include "gpu/capture/records.hpp"
+#include "gpu/launch/driver.hpp"
+#include "gpu/launch/kernel_cache.hpp"
+
+namespace fp8twin::capture {
+
+using Json = nlohmann::ordered_json;
+
+struct Session {
+  std::string command;  // as typed
+  std::uint64_t seed = 1;
+  int threads = 0;
+  std::string record_path;  // --record FILE: the counts as JSON
+  std::vector<int> shapes;  // N; empty: all 32
+  KernelCache kernels;
+};
+
+/// Every legal N, or what --n asked for.
+std::vector<int> shapes_of(const Session& session);
+
+/// Where a recorded number comes from: device, driver, CUDA, NVRTC, date, seed, command, digest of the kernels' text.
+Json provenance(const Session& session, const Device& device);
+Metadata metadata_of(const Json& provenance);
+
+/// Writes `json` to `path`, whole or not at all.
+void write_json(const std::string& path, const Json& json);
+std::string hex(std::uint64_t bits, int digits);
+
+/// What compare() counts into, on the card.
+struct Counters {
+  explicit Counters(std::size_t slots, std::uint32_t listed);
+  struct Slot {
+    std::uint64_t compared, mismatches;
+    std::vector<Mismatch> first;
+  };
+  std::vector<Slot> read() const;
+
+  Buffer<u64> compared, mismatch_count;
+  Buffer<Mismatch> mismatches;
+  std::uint32_t capacity;  // mismatches listed per slot
+};
+
+int compare(Session& session, double outputs);
+int convert(Session& session);
+int check_gemm(Session& session, bool small);
+int record(Session& session, const std::string& folder);
+int compile_all(Session& session);
+
+}  // namespace fp8twin::capture

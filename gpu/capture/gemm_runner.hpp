@@ -1,0 +1,20 @@
+// One GEMM case on the card: every width of tile, equal bits demanded, and the oracle's verdict.
+#pragma once
+
+#include "gpu/capture/capture.hpp"
+#include "gpu/capture/gemm_cases.hpp"
+
+namespace fp8twin::capture {
+
+struct GemmVerdict {
+  std::vector<std::uint8_t> d;  // what the first width stored: BF16 or FP32, row-major
+  std::uint64_t outputs = 0;    // compared with the oracle, over all widths
+  std::uint64_t mismatches = 0;
+  std::vector<Mismatch> first;
+};
+
+/// The kernels and the oracle, compiled.
+void prepare_gemm_kernels(Session& session);
+GemmVerdict run_gemm_case(Session& session, const GemmCase& gemm, const GemmData& data);
+
+}  // namespace fp8twin::capture

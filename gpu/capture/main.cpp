@@ -1,0 +1,67 @@
+// The program fp8twin-capture: options, and one line for every error.
+#include <fmt/format.h>
+
+#include <CLI/CLI.hpp>
+#include <cstdio>
+#include <exception>
+
+#include "gpu/capture/capture.hpp"
+
+int main(int argc, char** argv) {
+  using namespace fp8twin::capture;
+  CLI::App app{"Compares an H100 or H200 with integer oracles, and records the golden files of tests/golden",
+               "fp8twin-capture"};
+  app.set_version_flag("--version", "fp8twin-capture " FP8TWIN_VERSION);
+  app.require_subcommand(1);
+  Session session;
+  session.command = "fp8twin-capture";
+  for (int i = 1; i < argc; ++i) session.command += std::string(" ") + argv[i];
+  int status = 0;
+
+  const auto add = [&](const char* name, const char* description) {
+    CLI::App* command = app.add_subcommand(name, description);
+    command->add_option("--seed", session.seed, "seed of all random inputs")->capture_default_str();
+    command->add_option("--threads", session.threads, "compilations at a time; 0: one for each hardware thread");
+    return command;
+  };
+  const auto add_record = [&](CLI::App* command) {
+    command->add_option("--record", session.record_path, "write the counts to this JSON file");
+  };
+
+  double outputs = 1e9;
+  CLI::App* compare_command = add("compare", "random wgmma on the card against an integer oracle on the card");
+  compare_command->add_option("--outputs", outputs, "outputs of single instructions; each variant adds a tenth")
+      ->check(CLI::Range(1.0, 1e15))
+      ->capture_default_str();
+  compare_command->add_option("--n", session.shapes, "only these N")->delimiter(',');
+  add_record(compare_command);
+  compare_command->callback([&] { status = compare(session, outputs); });
+
+  CLI::App* convert_command = add("convert", "cvt to E4M3, E5M2 and BF16 over all 2^32 inputs");
+  add_record(convert_command);
+  convert_command->callback([&] { status = convert(session); });
+
+  bool small = false;
+  CLI::App* gemm_command = add("gemm", "the one-tile kernel against an oracle GEMM on the card");
+  gemm_command->add_flag("--small", small, "small shapes only (for compute-sanitizer)");
+  add_record(gemm_command);
+  gemm_command->callback([&] { status = check_gemm(session, small); });
+
+  std::string folder;
+  CLI::App* record_command = add("record", "write the golden files");
+  record_command->add_option("--out", folder, "folder to write to")->required();
+  record_command->callback([&] { status = record(session, folder); });
+
+  CLI::App* compile_command = add("compile", "compile every kernel and print its resources; needs no GPU");
+  compile_command->callback([&] { status = compile_all(session); });
+
+  try {
+    app.parse(argc, argv);
+    return status;
+  } catch (const CLI::Success& success) {
+    return app.exit(success);
+  } catch (const std::exception& error) {
+    fmt::print(stderr, "fp8twin-capture: {}\n", error.what());
+  }
+  return 2;
+}

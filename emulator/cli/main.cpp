@@ -13,6 +13,9 @@ int main(int argc, char** argv) {
   Context context;
   for (int i = 0; i < argc; ++i) context.command_line += (i ? " " : "") + std::string(i ? argv[i] : "fp8twin");
 
+  add_quantize(app, context);
+  add_dequantize(app, context);
+
   try {
     app.parse(argc, argv);
     const std::string out = context.json ? context.answer.dump() + "\n" : context.text;

@@ -15,9 +15,14 @@ namespace fp8twin::cli {
 namespace {
 
 void add_commands(CLI::App& app, Context& context) {
+  add_random(app, context);
+  add_quantize(app, context);
+  add_dequantize(app, context);
   add_diff(app, context);
   add_analyze(app, context);
   add_explain(app, context);
+  add_inspect(app, context);
+  add_pack(app, context);
 }
 
 /// Every help text, one after the other: docs/ makes its command page from this.

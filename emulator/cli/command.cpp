@@ -6,6 +6,8 @@
 #include <chrono>
 #include <cmath>
 
+#include "emulator/cli/values.hpp"
+
 namespace fp8twin::cli {
 namespace {
 
@@ -13,23 +15,55 @@ std::int64_t now_ns() {
   return std::chrono::duration_cast<std::chrono::nanoseconds>(std::chrono::steady_clock::now().time_since_epoch()).count();
 }
 
+constexpr const char* version = "fp8twin " FP8TWIN_VERSION;
+constexpr const char* common = "Options of every command";
+
 }  // namespace
+
+void set_up_program(CLI::App& app) {
+  app.get_formatter()->column_width(32);
+  app.set_version_flag("--version", version, "print the version and leave");
+  app.set_help_flag("-h,--help", "print this help and leave");
+  app.set_help_all_flag("--help-all", "print the help of every command and leave");
+  app.require_subcommand(1);
+  app.footer(
+      "Exit status: 0 done or equal, 1 a difference, 2 not done (one sentence on stderr), 130 and 143 after a signal.\n"
+      "Example:\n"
+      "  fp8twin random p.safetensors --m 64 --n 128 --k 512 && fp8twin gemm p.safetensors -o d.safetensors");
+}
 
 CLI::App* add_command(CLI::App& app, Context& context, const std::string& name, const std::string& description,
                       const std::string& example) {
   CLI::App* command = app.add_subcommand(name, description);
-  command->add_flag("--json", context.json, "print one JSON object on stdout and nothing else");
-  command->add_option("--threads", context.threads, "threads to use (0: all)")->check(CLI::Range(0, 4096));
-  command->add_option("--seed", context.seed, "seed of everything random")->capture_default_str();
+  command->set_help_all_flag();  // the program's, not the command's
+  command->set_help_flag("-h,--help", "print this help and leave")->group(common);
+  command->set_version_flag("--version", version, "print the version and leave")->group(common);
+  command->add_flag("--json", context.json, "print one JSON object on stdout and nothing else")->group(common);
+  command
+      ->add_option_function<std::string>(
+          "--threads",
+          [&context](const std::string& text) {
+            context.threads = static_cast<int>(parse_integer("--threads", text, 0, 4096));
+          },
+          "threads to use (default 0: one for each hardware thread)")
+      ->type_name("INT")
+      ->group(common);
+  command
+      ->add_option_function<std::string>(
+          "--seed", [&context](const std::string& text) { context.seed = parse_unsigned("--seed", text); },
+          "seed of everything random (default 1)")
+      ->type_name("INT")
+      ->group(common);
   command->footer("Example:\n  " + example);
   return command;
 }
 
 Metadata provenance(const Context& context, const std::string& engine) {
-  return {{"program", "fp8twin " FP8TWIN_VERSION},
-          {"command", context.command_line},
+  return {{"program", version},
           {"seed", std::to_string(context.seed)},
-          {"engine", engine}};
+          {"engine", engine},
+          {"device", "cpu"},
+          {"driver", "none"}};
 }
 
 Progress::Progress(std::string what, std::int64_t total)

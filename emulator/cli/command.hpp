@@ -11,6 +11,7 @@
 #include <string>
 
 #include "emulator/files/tensor.hpp"
+#include "emulator/support/error.hpp"
 
 namespace fp8twin::cli {
 
@@ -21,19 +22,22 @@ struct Context {
   bool json = false;
   int threads = 0;         // 0: one for each hardware thread
   std::uint64_t seed = 1;
-  std::string command_line;  // as typed, for metadata
 
   // the answer
-  std::string text;  // printed without --json
+  std::string text;              // printed without --json
   Json answer = Json::object();  // printed with --json
-  int status = 0;    // 0 or 1
+  int status = 0;                // 0 or 1
 };
 
-/// Adds the subcommand `name` with --json, --threads and --seed; `example` closes its --help.
+/// The program's own options and the way help is set.
+void set_up_program(CLI::App& app);
+
+/// Adds the subcommand `name` with --json, --threads, --seed and --version; `example` closes its --help.
 CLI::App* add_command(CLI::App& app, Context& context, const std::string& name, const std::string& description,
                       const std::string& example);
 
-/// Metadata of every file the program writes: program version, command line, seed, engine.
+/// Metadata of every file the program writes: program version, seed, engine, device, driver. No path, time or thread
+/// count: the same work gives the same bytes, wherever it is done and whatever the file is called.
 Metadata provenance(const Context& context, const std::string& engine);
 
 /// Progress on stderr: only on a terminal, only for work longer than a second, wiped when done.

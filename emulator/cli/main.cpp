@@ -1,32 +1,71 @@
-// The program: declares every command, runs the one that was asked for, prints its answer.
-#include <cstdio>
-#include <exception>
+// The program: declares every command, runs the one that was asked for, prints its answer, and turns whatever goes
+// wrong into one sentence on stderr and status 2.
 #include <fmt/core.h>
 
+#include <cstdio>
+#include <exception>
+#include <new>
+#include <stdexcept>
+
+#include "emulator/cli/arguments.hpp"
 #include "emulator/cli/command.hpp"
+#include "emulator/cli/process.hpp"
+
+namespace fp8twin::cli {
+namespace {
+
+void add_commands(CLI::App& app, Context& context) {
+  add_explain(app, context);
+}
+
+/// Every help text, one after the other: docs/ makes its command page from this.
+std::string all_help(const CLI::App& app) {
+  std::string text = app.help();
+  for (const CLI::App* command : app.get_subcommands([](const CLI::App*) { return true; })) {
+    text += fmt::format("\n--- fp8twin {} ---\n{}", command->get_name(), command->help("fp8twin"));
+  }
+  return text;
+}
+
+int run(int argc, char** argv) {
+  Context context;
+  CLI::App app{"Hopper's FP8 GEMM on a CPU, with the hardware's bits.", "fp8twin"};
+  set_up_program(app);
+  add_commands(app, context);
+  unmark_all_options(app);
+
+  const std::vector<std::string> arguments = mark_negative_numbers(argc, argv);
+  try {
+    app.parse(std::vector<std::string>(arguments.rbegin(), arguments.rend()));  // CLI11 takes them from the back
+    write_stdout(context.json ? context.answer.dump() + "\n" : context.text);
+    return context.status;
+  } catch (const CLI::CallForHelp&) {
+    write_stdout(app.help());
+  } catch (const CLI::CallForAllHelp&) {
+    write_stdout(all_help(app));
+  } catch (const CLI::CallForVersion& version) {
+    write_stdout(version.what() + std::string("\n"));
+  } catch (const CLI::ParseError& error) {
+    throw Error(usage_message(app, arguments, error));
+  }
+  return 0;
+}
+
+}  // namespace
+}  // namespace fp8twin::cli
 
 int main(int argc, char** argv) {
-  using namespace fp8twin::cli;
-  CLI::App app{"Hopper's FP8 GEMM on a CPU, with the hardware's bits", "fp8twin"};
-  app.set_version_flag("--version", "fp8twin " FP8TWIN_VERSION);
-  app.require_subcommand(1);
-  Context context;
-  for (int i = 0; i < argc; ++i) context.command_line += (i ? " " : "") + std::string(i ? argv[i] : "fp8twin");
-
+  fp8twin::cli::prepare_process();
+  std::string message;
   try {
-    app.parse(argc, argv);
-    const std::string out = context.json ? context.answer.dump() + "\n" : context.text;
-    if (std::fwrite(out.data(), 1, out.size(), stdout) != out.size() || std::fflush(stdout) != 0) {
-      fmt::print(stderr, "fp8twin: standard output could not be written\n");
-      return 2;
-    }
-    return context.status;
-  } catch (const CLI::Success& success) {  // --help, --version
-    return app.exit(success);
-  } catch (const CLI::ParseError& error) {
-    fmt::print(stderr, "fp8twin: {}\n", error.what());
+    return fp8twin::cli::run(argc, argv);
+  } catch (const std::bad_alloc&) {
+    message = "out of memory: the operands and the result need more than this machine gives; try a smaller problem";
+  } catch (const std::length_error&) {
+    message = "out of memory: a tensor of this problem is larger than any machine's address space";
   } catch (const std::exception& error) {
-    fmt::print(stderr, "fp8twin: {}\n", error.what());
+    message = error.what();
   }
+  std::fprintf(stderr, "fp8twin: %s\n", message.c_str());
   return 2;
 }

@@ -1,0 +1,58 @@
+#include "emulator/cli/text.hpp"
+
+#include <fmt/core.h>
+
+#include <algorithm>
+#include <cmath>
+#include <cstdio>
+
+namespace fp8twin::cli {
+namespace {
+
+constexpr int label_width = 15;
+
+template <class Float>
+std::string decimal_of(Float x) {
+  if (std::isnan(x)) return "NaN";
+  if (std::isinf(x)) return x > 0 ? "inf" : "-inf";
+  char digits[800];  // a double has at most 767 significant digits
+  std::snprintf(digits, sizeof digits, "%.767g", static_cast<double>(x));
+  const std::string exact = digits;
+  return exact.size() <= 40 ? exact : fmt::format("about {}", x);
+}
+
+}  // namespace
+
+std::string draw_fields(std::uint64_t bits, std::span<const BitField> fields) {
+  int high = 0;
+  for (const BitField& field : fields) high += field.width;
+  std::string ranges, digits, names;
+  for (const BitField& field : fields) {
+    const int low = high - field.width;
+    const std::string range = field.width == 1 ? fmt::format("{}", low) : fmt::format("{}..{}", high - 1, low);
+    const std::string value = binary(bits >> low, field.width);
+    const std::size_t width = std::max({range.size(), value.size(), field.name.size()});
+    ranges += fmt::format("{:<{}}   ", range, width);
+    digits += fmt::format("{:<{}}   ", value, width);
+    names += fmt::format("{:<{}}   ", field.name, width);
+    high = low;
+  }
+  return line("bits", ranges) + line("", digits) + line("", names);
+}
+
+std::string line(std::string_view label, std::string_view text) {
+  std::string result = fmt::format("  {:<{}} {}", label, label_width, text);
+  result.erase(result.find_last_not_of(' ') + 1);
+  return result + "\n";
+}
+
+std::string binary(std::uint64_t value, int width) {
+  std::string digits;
+  for (int bit = width - 1; bit >= 0; --bit) digits += (value >> bit) & 1 ? '1' : '0';
+  return digits;
+}
+
+std::string decimal(double x) { return decimal_of(x); }
+std::string decimal(float x) { return decimal_of(x); }
+
+}  // namespace fp8twin::cli

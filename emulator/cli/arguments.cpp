@@ -14,7 +14,9 @@ constexpr char mark = '\x01';  // no sensible argument starts with it
 
 bool starts_like_negative_number(std::string_view word) {
   if (word.size() < 2 || word[0] != '-') return false;
-  const auto lower = [&](std::size_t i) { return static_cast<char>(std::tolower(static_cast<unsigned char>(word[i]))); };
+  const auto lower = [&](std::size_t i) {
+    return static_cast<char>(std::tolower(static_cast<unsigned char>(word[i])));
+  };
   if (std::isdigit(static_cast<unsigned char>(word[1])) || word[1] == '.' || word[1] == '(') return true;
   if (word.size() < 4) return false;
   const std::string start{lower(1), lower(2), lower(3)};
@@ -61,15 +63,17 @@ std::vector<std::string> option_names(const CLI::App& command) {
 std::string command_message(const CLI::App& app, const std::vector<std::string>& arguments) {
   const std::vector<std::string> names = command_names(app);
   if (arguments.empty()) {
-    return fmt::format("no command given; one of {} is needed (fp8twin --help)", CLI::detail::join(names, ", "));
+    return fmt::format("no command given; one of {} is needed (fp8twin --help)",
+                       CLI::detail::join(names, ", "));
   }
   const std::string& word = arguments.front();
   if (word.starts_with("-")) {
     return fmt::format("option {} comes before any command; give the command first (fp8twin --help)", word);
   }
   const std::string hint = did_you_mean(word, names);
-  return fmt::format("no command is called '{}'; {}{}", word, hint,
-                     hint.empty() ? "one of " + CLI::detail::join(names, ", ") + " is needed" : "(fp8twin --help)");
+  return fmt::format(
+      "no command is called '{}'; {}{}", word, hint,
+      hint.empty() ? "one of " + CLI::detail::join(names, ", ") + " is needed" : "(fp8twin --help)");
 }
 
 }  // namespace
@@ -108,7 +112,8 @@ std::string nearest(std::string_view word, const std::vector<std::string>& candi
   return best;
 }
 
-std::string usage_message(const CLI::App& app, const std::vector<std::string>& arguments, const CLI::ParseError& error) {
+std::string usage_message(const CLI::App& app, const std::vector<std::string>& arguments,
+                          const CLI::ParseError& error) {
   const std::vector<CLI::App*> chosen = app.get_subcommands();
   if (chosen.empty()) return unmark(command_message(app, arguments));
   const CLI::App& command = *chosen.front();
@@ -124,10 +129,12 @@ std::string usage_message(const CLI::App& app, const std::vector<std::string>& a
   }
   for (const CLI::Option* option : command.get_options()) {
     if (option->count() > 1 && option->get_items_expected_max() <= 1) {
-      return fmt::format("{}: {} is given {} times; once is enough", command.get_name(), option->get_name(), option->count());
+      return fmt::format("{}: {} is given {} times; once is enough", command.get_name(), option->get_name(),
+                         option->count());
     }
     if (dynamic_cast<const CLI::RequiredError*>(&error) && option->get_required() && option->count() == 0) {
-      return fmt::format("{}: {} is missing: {} {}", command.get_name(), option->get_name(), option->get_description(), help);
+      return fmt::format("{}: {} is missing: {} {}", command.get_name(), option->get_name(),
+                         option->get_description(), help);
     }
   }
   if (dynamic_cast<const CLI::ArgumentMismatch*>(&error)) {
@@ -135,7 +142,8 @@ std::string usage_message(const CLI::App& app, const std::vector<std::string>& a
     return fmt::format("{}: {} needs a value {}", command.get_name(), name, help);
   }
   if (!rest.empty()) {
-    return unmark(fmt::format("{}: '{}' is one argument too many {}", command.get_name(), rest.front(), help));
+    return unmark(
+        fmt::format("{}: '{}' is one argument too many {}", command.get_name(), rest.front(), help));
   }
   return unmark(fmt::format("{}: {} {}", command.get_name(), error.what(), help));
 }

@@ -23,6 +23,7 @@ void unmark_all_options(CLI::App& app);
 std::string nearest(std::string_view word, const std::vector<std::string>& candidates);
 
 /// The sentence for an error of the parser.
-std::string usage_message(const CLI::App& app, const std::vector<std::string>& arguments, const CLI::ParseError& error);
+std::string usage_message(const CLI::App& app, const std::vector<std::string>& arguments,
+                          const CLI::ParseError& error);
 
 }  // namespace fp8twin::cli

@@ -5,6 +5,9 @@
 
 #include <chrono>
 #include <cmath>
+#include <memory>
+#include <utility>
+#include <vector>
 
 #include "emulator/cli/values.hpp"
 
@@ -12,33 +15,57 @@ namespace fp8twin::cli {
 namespace {
 
 std::int64_t now_ns() {
-  return std::chrono::duration_cast<std::chrono::nanoseconds>(std::chrono::steady_clock::now().time_since_epoch()).count();
+  return std::chrono::duration_cast<std::chrono::nanoseconds>(
+             std::chrono::steady_clock::now().time_since_epoch())
+      .count();
 }
 
 constexpr const char* version = "fp8twin " FP8TWIN_VERSION;
 constexpr const char* common = "Options of every command";
 
+/// CLI11's help, with the options of every command after those of the command at hand.
+class HelpFormatter : public CLI::Formatter {
+  std::string make_help(const CLI::App* app, std::string name, CLI::AppFormatMode mode) const override {
+    if (mode == CLI::AppFormatMode::Sub) return make_expanded(app);
+    return make_description(app) + make_usage(app, std::move(name)) + make_positionals(app) +
+           option_groups(app) + make_subcommands(app, mode) + "\n" + make_footer(app);
+  }
+
+  std::string option_groups(const CLI::App* app) const {
+    std::string own, shared;
+    for (const std::string& group : app->get_groups()) {
+      const auto listed = [&group](const CLI::Option* option) {
+        return option->get_group() == group && option->nonpositional();
+      };
+      const std::vector<const CLI::Option*> options = app->get_options(listed);
+      if (!options.empty()) (group == common ? shared : own) += make_group(group, false, options);
+    }
+    return own + shared;
+  }
+};
+
 }  // namespace
 
 void set_up_program(CLI::App& app) {
+  app.formatter(std::make_shared<HelpFormatter>());
   app.get_formatter()->column_width(32);
   app.set_version_flag("--version", version, "print the version and leave");
   app.set_help_flag("-h,--help", "print this help and leave");
   app.set_help_all_flag("--help-all", "print the help of every command and leave");
   app.require_subcommand(1);
   app.footer(
-      "Exit status: 0 done or equal, 1 a difference, 2 not done (one sentence on stderr), 130 and 143 after a signal.\n"
+      "Exit status: 0 done or equal, 1 a difference, 2 not done (one sentence on stderr), 130 and 143 after "
+      "a signal.\n"
       "Example:\n"
       "  fp8twin random p.safetensors --m 64 --n 128 --k 512 && fp8twin gemm p.safetensors -o d.safetensors");
 }
 
-CLI::App* add_command(CLI::App& app, Context& context, const std::string& name, const std::string& description,
-                      const std::string& example) {
+CLI::App* add_command(CLI::App& app, Context& context, const std::string& name,
+                      const std::string& description, const std::string& example) {
   CLI::App* command = app.add_subcommand(name, description);
-  command->set_help_all_flag();  // the program's, not the command's
-  command->set_help_flag("-h,--help", "print this help and leave")->group(common);
-  command->set_version_flag("--version", version, "print the version and leave")->group(common);
-  command->add_flag("--json", context.json, "print one JSON object on stdout and nothing else")->group(common);
+  command->footer("Example:\n  " + example);
+  command->add_flag("--json", context.json, "print one JSON object on stdout and nothing else")
+      ->group(common);
   command
       ->add_option_function<std::string>(
           "--threads",
@@ -54,7 +81,10 @@ CLI::App* add_command(CLI::App& app, Context& context, const std::string& name, 
           "seed of everything random (default 1)")
       ->type_name("INT")
       ->group(common);
-  command->footer("Example:\n  " + example);
+  command->set_help_all_flag();  // the program's, not the command's
+  command->set_help_flag();      // set again below, to be listed here
+  command->set_help_flag("-h,--help", "print this help and leave")->group(common);
+  command->set_version_flag("--version", version, "print the version and leave")->group(common);
   return command;
 }
 
@@ -88,6 +118,10 @@ std::string hex(std::uint64_t bits, int digits) { return fmt::format("0x{:0{}x}"
 Json number(double value) {
   if (std::isnan(value)) return "NaN";
   if (std::isinf(value)) return value > 0 ? "inf" : "-inf";
+  // 448 and not 448.0; but a double's -0 stays one.
+  if (value == std::trunc(value) && std::abs(value) < 0x1p53 && !(value == 0 && std::signbit(value))) {
+    return static_cast<std::int64_t>(value);
+  }
   return value;
 }
 

@@ -20,7 +20,7 @@ using Json = nlohmann::ordered_json;
 struct Context {
   // common options
   bool json = false;
-  int threads = 0;         // 0: one for each hardware thread
+  int threads = 0;  // 0: one for each hardware thread
   std::uint64_t seed = 1;
 
   // the answer
@@ -33,8 +33,8 @@ struct Context {
 void set_up_program(CLI::App& app);
 
 /// Adds the subcommand `name` with --json, --threads, --seed and --version; `example` closes its --help.
-CLI::App* add_command(CLI::App& app, Context& context, const std::string& name, const std::string& description,
-                      const std::string& example);
+CLI::App* add_command(CLI::App& app, Context& context, const std::string& name,
+                      const std::string& description, const std::string& example);
 
 /// Metadata of every file the program writes: program version, seed, engine, device, driver. No path, time or thread
 /// count: the same work gives the same bytes, wherever it is done and whatever the file is called.

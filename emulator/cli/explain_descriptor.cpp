@@ -11,15 +11,26 @@
 namespace fp8twin::cli {
 namespace {
 
-constexpr std::array<BitField, 9> fields{{{"swizzle", 2}, {"-", 10}, {"base", 3}, {"-", 3}, {"stride>>4", 14}, {"-", 2},
-                                          {"leading>>4", 14}, {"-", 2}, {"start>>4", 14}}};
+constexpr std::array<BitField, 9> fields{{{"swizzle", 2},
+                                          {"-", 10},
+                                          {"base", 3},
+                                          {"-", 3},
+                                          {"stride>>4", 14},
+                                          {"-", 2},
+                                          {"leading>>4", 14},
+                                          {"-", 2},
+                                          {"start>>4", 14}}};
 
 const char* swizzle_name(SwizzleMode mode) {
   switch (mode) {
-    case SwizzleMode::b128: return "128B";
-    case SwizzleMode::b64: return "64B";
-    case SwizzleMode::b32: return "32B";
-    case SwizzleMode::none: break;
+    case SwizzleMode::b128:
+      return "128B";
+    case SwizzleMode::b64:
+      return "64B";
+    case SwizzleMode::b32:
+      return "32B";
+    case SwizzleMode::none:
+      break;
   }
   return "none";
 }
@@ -37,13 +48,18 @@ Explanation explain_descriptor(const std::string& value) {
   Explanation result;
   result.text = fmt::format("wgmma matrix descriptor {}\n\n{}\n", hex(bits, 16), draw_fields(bits, fields));
   result.text += line("start", times_16(d.start_address) + " into the shared window");
-  result.text += line("leading", times_16(d.leading_byte_offset) +
-                                     (swizzled ? "; not used by a K-major tile with a swizzle" : " from one core matrix to the next along K"));
+  result.text += line(
+      "leading", times_16(d.leading_byte_offset) + (swizzled ? "; not used by a K-major tile with a swizzle"
+                                                             : " from one core matrix to the next along K"));
   result.text += line("stride", times_16(d.stride_byte_offset) + " from 8 rows to the next 8 along M or N");
-  result.text += line("base", fmt::format("{}{}", d.base_offset, d.base_offset ? ": the swizzle pattern starts that many 128-byte rows in" : ""));
+  result.text += line(
+      "base", fmt::format("{}{}", d.base_offset,
+                          d.base_offset ? ": the swizzle pattern starts that many 128-byte rows in" : ""));
   result.text += line("swizzle", fmt::format("{}: {}", static_cast<u32>(d.swizzle), swizzle_name(d.swizzle)));
   if (unused) {
-    result.text += line("unused bits", hex(unused, 16) + " are set; no field owns them, and a well-formed descriptor has zeros there");
+    result.text +=
+        line("unused bits",
+             hex(unused, 16) + " are set; no field owns them, and a well-formed descriptor has zeros there");
   }
   result.answer = {{"descriptor", hex(bits, 16)},
                    {"start_address", d.start_address},

@@ -12,9 +12,12 @@ namespace fp8twin::cli {
 namespace {
 
 constexpr std::uint32_t largest = 0x7e;
-constexpr double past_largest = 480;  // where 0x7f would lie if it were a number: the grid's next point decides the tie
+constexpr double past_largest =
+    480;  // where 0x7f would lie if it were a number: the grid's next point decides the tie
 
-double grid(std::uint32_t magnitude) { return magnitude <= largest ? decode(e4m3_format, magnitude) : past_largest; }
+double grid(std::uint32_t magnitude) {
+  return magnitude <= largest ? decode(e4m3_format, magnitude) : past_largest;
+}
 
 /// Where |x| lies between consecutive points of the grid.
 struct Place {
@@ -36,7 +39,9 @@ Place place_of(double magnitude) {
 std::string code_text(E4M3 code) { return fmt::format("{} = {}", hex(code.code, 2), decimal(code.value())); }
 
 std::string neighbours_text(const Place& place, std::uint8_t sign) {
-  const auto at = [sign](std::uint32_t magnitude) { return code_text({static_cast<std::uint8_t>(magnitude | sign)}); };
+  const auto at = [sign](std::uint32_t magnitude) {
+    return code_text({static_cast<std::uint8_t>(magnitude | sign)});
+  };
   if (place.exact) return "none needed: the value is " + at(place.low);
   if (place.beyond) return at(largest) + " is the last; the value lies past the whole grid";
   if (place.low < largest) return at(place.low) + " and " + at(place.low + 1);
@@ -46,16 +51,22 @@ std::string neighbours_text(const Place& place, std::uint8_t sign) {
 std::string halfway_text(const Place& place, double x) {
   const double halfway = std::copysign(place.halfway, x);
   if (std::abs(x) != place.halfway) {
-    return fmt::format("{}: the value lies {} it", decimal(halfway), std::abs(x) > place.halfway ? "past" : "short of");
+    return fmt::format("{}: the value lies {} it", decimal(halfway),
+                       std::abs(x) > place.halfway ? "past" : "short of");
   }
   return fmt::format("{}: a tie, so the even code wins", decimal(halfway));
 }
 
 }  // namespace
 
+std::string e4m3_neighbours(float x) {
+  return neighbours_text(place_of(std::abs(static_cast<double>(x))), std::signbit(x) ? 0x80 : 0);
+}
+
 Explanation explain_encode(const std::string& value) {
-  const float x = is_bit_pattern(value) ? f32_from_bits(static_cast<std::uint32_t>(parse_bits("explain encode", value, 32)))
-                                        : parse_f32("explain encode", value);
+  const float x = is_bit_pattern(value)
+                      ? f32_from_bits(static_cast<std::uint32_t>(parse_bits("explain encode", value, 32)))
+                      : parse_f32("explain encode", value);
   const E4M3 saturating = E4M3::satfinite(x), plain = E4M3::nonsaturating(x);
 
   Explanation result;
@@ -77,14 +88,18 @@ Explanation explain_encode(const std::string& value) {
     result.answer["exact"] = place.exact;
     result.answer["tie"] = tie;
     result.answer["neighbours"] = Json::array();
-    for (std::uint32_t magnitude = place.low; magnitude <= std::min(place.low + (place.exact ? 0u : 1u), largest); ++magnitude) {
+    for (std::uint32_t magnitude = place.low;
+         magnitude <= std::min(place.low + (place.exact ? 0u : 1u), largest); ++magnitude) {
       const E4M3 code{static_cast<std::uint8_t>(magnitude | sign)};
       result.answer["neighbours"].push_back({{"code", hex(code.code, 2)}, {"value", number(code.value())}});
     }
   }
-  result.text += "\n" + line("saturating", code_text(saturating) + "   the GPU's cvt.rn.satfinite.e4m3x2.f32");
-  result.text += line("non-saturating", code_text(plain) + (saturating == plain ? "   the plain cast of frameworks: the same"
-                                                                               : "   the plain cast of frameworks: past 464 comes NaN"));
+  result.text +=
+      "\n" + line("saturating", code_text(saturating) + "   the GPU's cvt.rn.satfinite.e4m3x2.f32");
+  result.text +=
+      line("non-saturating",
+           code_text(plain) + (saturating == plain ? "   the plain cast of frameworks: the same"
+                                                   : "   the plain cast of frameworks: past 464 comes NaN"));
   return result;
 }
 

@@ -35,7 +35,11 @@ Parts take_apart(const FloatFormat& format, std::uint32_t code) {
   parts.significand = parts.fraction | (parts.field ? 1u << format.fraction_bits : 0u);
   parts.finite = magnitude <= format.largest_finite;
   const bool infinite = format.has_infinity && magnitude == format.largest_finite + 1;
-  parts.kind = infinite ? "infinity" : !parts.finite ? "NaN" : parts.field ? "normal" : magnitude ? "subnormal" : "zero";
+  parts.kind = infinite        ? "infinity"
+               : !parts.finite ? "NaN"
+               : parts.field   ? "normal"
+               : magnitude     ? "subnormal"
+                               : "zero";
   return parts;
 }
 
@@ -43,129 +47,144 @@ std::string exponent_text(const FloatFormat& format, const Parts& parts) {
   const std::string field = fmt::format("{}b = {}", binary(parts.field, format.exponent_bits), parts.field);
   if (!parts.finite) return field;
   if (parts.field) return fmt::format("{}, less the bias {}: {}", field, format.bias, parts.exponent);
-  return fmt::format("{}: no hidden one, and the exponent of the smallest normals, 1 - {} = {}", field, format.bias, parts.exponent);
+  return fmt::format("{}: no hidden one, and the exponent of the smallest normals, 1 - {} = {}", field,
+                     format.bias, parts.exponent);
 }
 
 std::string significand_text(const FloatFormat& format, const Parts& parts, double significand) {
-  return fmt::format("{}.{}b = {}/{} = {}", parts.field ? 1 : 0, binary(parts.fraction, format.fraction_bits), parts.significand,
-                     1u << format.fraction_bits, decimal(significand));
+  return fmt::format("{}.{}b = {}/{} = {}", parts.field ? 1 : 0, binary(parts.fraction, format.fraction_bits),
+                     parts.significand, 1u << format.fraction_bits, decimal(significand));
 }
 
 std::string value_text(const FloatFormat& format, const Parts& parts, const std::string& formula) {
   if (parts.finite) return formula;
   if (!format.has_infinity) return "NaN: all ones, the only NaN of either sign; this format has no infinity";
-  return parts.fraction ? "NaN: exponent all ones, fraction not zero" : "infinity: exponent all ones, fraction zero";
+  return parts.fraction ? "NaN: exponent all ones, fraction not zero"
+                        : "infinity: exponent all ones, fraction zero";
 }
 
-Explanation explain_code(const char* name, const FloatFormat& format, std::uint32_t code, float value, const std::string& how) {
+/// VALUE as a code, and how a decimal became one.
+struct Read {
+  std::uint32_t code = 0;
+  std::string how;  // lines of text; empty for a bit pattern
+  Json input;       // null for a bit pattern
+};
+
+/// A bit pattern as it is, a decimal through binary32 and `round`.
+template <class Round>
+Read read_code(const std::string& kind, const std::string& value, int width, const char* rule,
+               const Round& round) {
+  const std::string what = "explain " + kind;
+  if (is_bit_pattern(value)) return {static_cast<std::uint32_t>(parse_bits(what, value, width)), {}, {}};
+  const float x = parse_f32(what, value);
+  std::string how =
+      line("typed", fmt::format("{}, as binary32 {} = {}", value, hex(f32_bits(x), 8), decimal(x)));
+  if (*rule) how += line("rounded", rule);
+  return {round(x), how + "\n", {{"bits", hex(f32_bits(x), 8)}, {"value", number(x)}}};
+}
+
+Explanation explain_code(const char* name, const FloatFormat& format, const Read& read, float value) {
+  const std::uint32_t code = read.code;
   const Parts parts = take_apart(format, code);
   const double significand = static_cast<double>(parts.significand) / (1u << format.fraction_bits);
-  const std::string formula =
-      fmt::format("{}{} * 2^{} = {}", parts.sign ? "-" : "", decimal(significand), parts.exponent, decimal(value));
+  const std::string formula = fmt::format("{}{} * 2^{} = {}", parts.sign ? "-" : "", decimal(significand),
+                                          parts.exponent, decimal(value));
 
   Explanation result;
   const std::string bits = hex(code, format.total_bits() / 4);
   result.text = fmt::format("{} {} = {}\n\n", name, bits, decimal(value));
-  if (!how.empty()) result.text += how + "\n";
-  result.text += draw_fields(code, std::array<BitField, 3>{{{"s", 1}, {"exponent", format.exponent_bits}, {"fraction", format.fraction_bits}}});
+  result.text += read.how;
+  result.text += draw_fields(
+      code, std::array<BitField, 3>{
+                {{"s", 1}, {"exponent", format.exponent_bits}, {"fraction", format.fraction_bits}}});
   result.text += "\n" + line("sign", parts.sign ? "1: negative" : "0: positive");
   result.text += line("exponent", exponent_text(format, parts));
   if (parts.finite) result.text += line("significand", significand_text(format, parts, significand));
   result.text += line("value", value_text(format, parts, formula));
 
-  result.answer = {{"format", name},           {"code", bits},
-                   {"value", number(value)},   {"class", parts.kind},
-                   {"sign", parts.sign},       {"exponent_field", parts.field},
+  result.answer = {{"format", name},
+                   {"code", bits},
+                   {"value", number(value)},
+                   {"class", parts.kind},
+                   {"sign", parts.sign},
+                   {"exponent_field", parts.field},
                    {"fraction", parts.fraction}};
   if (parts.finite) {
     const double spacing = std::ldexp(1.0, parts.exponent - format.fraction_bits);
-    result.text += line("spacing", fmt::format("2^({} - {}) = {} to the next value", parts.exponent, format.fraction_bits, decimal(spacing)));
+    result.text += line("spacing", fmt::format("2^({} - {}) = {} to the next value", parts.exponent,
+                                               format.fraction_bits, decimal(spacing)));
     result.answer["exponent"] = parts.exponent;
     result.answer["significand"] = parts.significand;
     result.answer["spacing"] = number(spacing);
     result.answer["formula"] = formula;
   }
-  return result;
-}
-
-/// VALUE as a code: a bit pattern as it is, a decimal through binary32 and `round`. Says in `how` what happened.
-template <class Round>
-std::uint32_t read_code(const std::string& kind, const std::string& value, int width, const char* rule, const Round& round, std::string& how,
-                        Json& input) {
-  if (is_bit_pattern(value)) return static_cast<std::uint32_t>(parse_bits("explain " + kind, value, width));
-  const float x = parse_f32("explain " + kind, value);
-  input = {{"bits", hex(f32_bits(x), 8)}, {"value", number(x)}};
-  how = line("typed", fmt::format("{}, as binary32 {} = {}", value, hex(f32_bits(x), 8), decimal(x)));
-  if (*rule) how += line("rounded", rule);
-  return round(x);
-}
-
-template <class Round, class Decode>
-Explanation explain_value(const std::string& kind, const char* name, const FloatFormat& format, const std::string& value,
-                          const char* rule, const Round& round, const Decode& decode_code) {
-  std::string how;
-  Json input;
-  const std::uint32_t code = read_code(kind, value, format.total_bits(), rule, round, how, input);
-  Explanation result = explain_code(name, format, code, decode_code(code), how);
-  if (!input.is_null()) result.answer["input"] = input;
+  if (!read.input.is_null()) result.answer["input"] = read.input;
   return result;
 }
 
 }  // namespace
 
 Explanation explain_e4m3(const std::string& value) {
-  Explanation result = explain_value(
-      "e4m3", "E4M3", e4m3_format, value, "to nearest even, saturating (cvt.rn.satfinite.e4m3x2.f32)",
-      [](float x) { return encode_satfinite(e4m3_format, x); }, [](std::uint32_t code) { return decode(e4m3_format, code); });
-  const E4M3 code{static_cast<std::uint8_t>(std::stoul(result.answer["code"].get<std::string>(), nullptr, 16))};
+  const Read read = read_code("e4m3", value, 8, "to nearest even, saturating (cvt.rn.satfinite.e4m3x2.f32)",
+                              [](float x) { return E4M3::satfinite(x).code; });
+  const E4M3 code{static_cast<std::uint8_t>(read.code)};
+  Explanation result = explain_code("E4M3", e4m3_format, read, code.value());
   if (!code.is_nan()) {
-    result.text += line("tensor core", fmt::format("multiplies it as the integer {} at exponent {}: {} * 2^({} - 3)", code.significand(),
-                                                   code.exponent(), code.significand(), code.exponent()));
+    result.text += line(
+        "tensor core", fmt::format("multiplies it as the integer {} at exponent {}: {} * 2^({} - 3)",
+                                   code.significand(), code.exponent(), code.significand(), code.exponent()));
   }
   return result;
 }
 
 Explanation explain_e5m2(const std::string& value) {
-  return explain_value(
-      "e5m2", "E5M2", e5m2_format, value, "to nearest even, saturating (cvt.rn.satfinite.e5m2x2.f32)",
-      [](float x) { return encode_satfinite(e5m2_format, x); }, [](std::uint32_t code) { return decode(e5m2_format, code); });
+  const Read read = read_code("e5m2", value, 8, "to nearest even, saturating (cvt.rn.satfinite.e5m2x2.f32)",
+                              [](float x) { return E5M2::satfinite(x).code; });
+  return explain_code("E5M2", e5m2_format, read, E5M2{static_cast<std::uint8_t>(read.code)}.value());
 }
 
 Explanation explain_bf16(const std::string& value) {
-  return explain_value(
-      "bf16", "BF16", bf16_format, value, "to nearest even (cvt.rn.bf16.f32)", [](float x) { return std::uint32_t{BF16::rn(x).code}; },
-      [](std::uint32_t code) { return BF16{static_cast<std::uint16_t>(code)}.value(); });
+  const Read read = read_code("bf16", value, 16, "to nearest even (cvt.rn.bf16.f32)",
+                              [](float x) { return BF16::rn(x).code; });
+  return explain_code("BF16", bf16_format, read, BF16{static_cast<std::uint16_t>(read.code)}.value());
 }
 
 Explanation explain_f32(const std::string& value) {
-  return explain_value(
-      "f32", "binary32", f32_format, value, "", [](float x) { return f32_bits(x); }, [](std::uint32_t code) { return f32_from_bits(code); });
+  const Read read = read_code("f32", value, 32, "", f32_bits);
+  return explain_code("binary32", f32_format, read, f32_from_bits(read.code));
 }
 
 Explanation explain_e8m0(const std::string& value) {
-  std::string how;
-  Json input;
-  const std::uint32_t code = read_code(
-      "e8m0", value, 8, "up to a power of two, within 2^-126 to 2^127: a scale must not be smaller than what it was asked for",
+  const Read read = read_code(
+      "e8m0", value, 8,
+      "up to a power of two, within 2^-126 to 2^127: a scale must not be smaller than what it was asked for",
       [&](float x) {
-        if (x < 0) throw Error(fmt::format("explain e8m0: {} is negative; E8M0 has no sign, so a value from 0 up is needed", value));
-        return std::uint32_t{E8M0::round_up(x).code};
-      },
-      how, input);
+        if (x < 0)
+          throw Error(fmt::format(
+              "explain e8m0: {} is negative; E8M0 has no sign, so a value from 0 up is needed", value));
+        return E8M0::round_up(x).code;
+      });
+  const std::uint32_t code = read.code;
   const E8M0 scale{static_cast<std::uint8_t>(code)};
 
   Explanation result;
   result.text = fmt::format("E8M0 {} = {}\n\n", hex(code, 2), decimal(scale.value()));
-  if (!how.empty()) result.text += how + "\n";
+  result.text += read.how;
   result.text += draw_fields(code, std::array<BitField, 1>{{{"exponent", 8}}}) + "\n";
-  result.text += line("exponent", fmt::format("{}b = {}, less the bias 127: {}", binary(code, 8), code, static_cast<int>(code) - 127));
+  result.text += line("exponent", fmt::format("{}b = {}, less the bias 127: {}", binary(code, 8), code,
+                                              static_cast<int>(code) - 127));
   result.text += line("value", scale.is_nan() ? "NaN: the one code that is not a power of two"
-                                              : fmt::format("2^{} = {}", static_cast<int>(code) - 127, decimal(scale.value())));
-  result.text += line("in memory", fmt::format("as binary32 {}: Hopper takes scales as FP32", hex(f32_bits(scale.value()), 8)));
-  result.answer = {{"format", "E8M0"}, {"code", hex(code, 2)}, {"value", number(scale.value())}, {"class", scale.is_nan() ? "NaN" : "normal"},
+                                              : fmt::format("2^{} = {}", static_cast<int>(code) - 127,
+                                                            decimal(scale.value())));
+  result.text += line("in memory", fmt::format("as binary32 {}: Hopper takes scales as FP32",
+                                               hex(f32_bits(scale.value()), 8)));
+  result.answer = {{"format", "E8M0"},
+                   {"code", hex(code, 2)},
+                   {"value", number(scale.value())},
+                   {"class", scale.is_nan() ? "NaN" : "normal"},
                    {"exponent_field", code}};
   if (!scale.is_nan()) result.answer["exponent"] = static_cast<int>(code) - 127;
-  if (!input.is_null()) result.answer["input"] = input;
+  if (!read.input.is_null()) result.answer["input"] = read.input;
   return result;
 }
 

@@ -14,9 +14,7 @@
 namespace fp8twin::cli {
 namespace {
 
-void add_commands(CLI::App& app, Context& context) {
-  add_explain(app, context);
-}
+void add_commands(CLI::App& app, Context& context) { add_explain(app, context); }
 
 /// Every help text, one after the other: docs/ makes its command page from this.
 std::string all_help(const CLI::App& app) {
@@ -36,7 +34,8 @@ int run(int argc, char** argv) {
 
   const std::vector<std::string> arguments = mark_negative_numbers(argc, argv);
   try {
-    app.parse(std::vector<std::string>(arguments.rbegin(), arguments.rend()));  // CLI11 takes them from the back
+    app.parse(
+        std::vector<std::string>(arguments.rbegin(), arguments.rend()));  // CLI11 takes them from the back
     write_stdout(context.json ? context.answer.dump() + "\n" : context.text);
     return context.status;
   } catch (const CLI::CallForHelp&) {
@@ -60,7 +59,8 @@ int main(int argc, char** argv) {
   try {
     return fp8twin::cli::run(argc, argv);
   } catch (const std::bad_alloc&) {
-    message = "out of memory: the operands and the result need more than this machine gives; try a smaller problem";
+    message =
+        "out of memory: the operands and the result need more than this machine gives; try a smaller problem";
   } catch (const std::length_error&) {
     message = "out of memory: a tensor of this problem is larger than any machine's address space";
   } catch (const std::exception& error) {

@@ -14,9 +14,7 @@
 namespace fp8twin::cli {
 namespace {
 
-extern "C" void leave_on_signal(int signal) {
-  _exit(128 + signal);
-}
+extern "C" void leave_on_signal(int signal) { _exit(128 + signal); }
 
 void catch_signal(int signal) {
   struct sigaction action = {};
@@ -34,7 +32,8 @@ bool is_ignored(int signal) {
 void fill_standard_descriptors() {
   for (const int descriptor : {STDIN_FILENO, STDOUT_FILENO, STDERR_FILENO}) {
     if (fcntl(descriptor, F_GETFD) == -1) {
-      const int opened = open("/dev/null", descriptor == STDOUT_FILENO ? O_RDONLY : O_RDWR);  // the lowest free one: this
+      const int opened =
+          open("/dev/null", descriptor == STDOUT_FILENO ? O_RDONLY : O_RDWR);  // the lowest free one: this
       if (opened != descriptor) _exit(2);
     }
   }
@@ -55,7 +54,8 @@ void prepare_process() {
 void write_stdout(const std::string& text) {
   errno = 0;
   if (std::fwrite(text.data(), 1, text.size(), stdout) != text.size() || std::fflush(stdout) != 0) {
-    throw Error(fmt::format("standard output does not take the answer's {} bytes: {}", text.size(), std::strerror(errno)));
+    throw Error(fmt::format("standard output does not take the answer's {} bytes: {}", text.size(),
+                            std::strerror(errno)));
   }
 }
 

@@ -21,6 +21,11 @@ std::string decimal_of(Float x) {
   return exact.size() <= 40 ? exact : fmt::format("about {}", x);
 }
 
+std::string without_trailing_blanks(std::string text) {
+  text.erase(text.find_last_not_of(' ') + 1);
+  return text;
+}
+
 }  // namespace
 
 std::string draw_fields(std::uint64_t bits, std::span<const BitField> fields) {
@@ -29,7 +34,8 @@ std::string draw_fields(std::uint64_t bits, std::span<const BitField> fields) {
   std::string ranges, digits, names;
   for (const BitField& field : fields) {
     const int low = high - field.width;
-    const std::string range = field.width == 1 ? fmt::format("{}", low) : fmt::format("{}..{}", high - 1, low);
+    const std::string range =
+        field.width == 1 ? fmt::format("{}", low) : fmt::format("{}..{}", high - 1, low);
     const std::string value = binary(bits >> low, field.width);
     const std::size_t width = std::max({range.size(), value.size(), field.name.size()});
     ranges += fmt::format("{:<{}}   ", range, width);
@@ -41,9 +47,22 @@ std::string draw_fields(std::uint64_t bits, std::span<const BitField> fields) {
 }
 
 std::string line(std::string_view label, std::string_view text) {
-  std::string result = fmt::format("  {:<{}} {}", label, label_width, text);
-  result.erase(result.find_last_not_of(' ') + 1);
-  return result + "\n";
+  return without_trailing_blanks(fmt::format("  {:<{}} {}", label, label_width, text)) + "\n";
+}
+
+std::string table(std::span<const TableRow> rows) {
+  std::vector<std::size_t> widths;
+  for (const TableRow& row : rows) {
+    widths.resize(std::max(widths.size(), row.size()));
+    for (std::size_t i = 0; i < row.size(); ++i) widths[i] = std::max(widths[i], row[i].size());
+  }
+  std::string text;
+  for (const TableRow& row : rows) {
+    std::string cells;
+    for (std::size_t i = 0; i < row.size(); ++i) cells += fmt::format("  {:<{}}", row[i], widths[i]);
+    text += without_trailing_blanks(std::move(cells)) + "\n";
+  }
+  return text;
 }
 
 std::string binary(std::uint64_t value, int width) {

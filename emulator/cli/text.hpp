@@ -9,6 +9,7 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <vector>
 
 namespace fp8twin::cli {
 
@@ -22,6 +23,10 @@ std::string draw_fields(std::uint64_t bits, std::span<const BitField> fields);
 
 /// "  label      text\n"
 std::string line(std::string_view label, std::string_view text);
+
+/// Rows of equal length in aligned columns, the first row a heading.
+using TableRow = std::vector<std::string>;
+std::string table(std::span<const TableRow> rows);
 
 /// The lowest `width` bits of `value` as binary digits.
 std::string binary(std::uint64_t value, int width);

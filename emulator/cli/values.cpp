@@ -25,17 +25,21 @@ std::string range_text(std::int64_t low, std::int64_t high) {
 
 }  // namespace
 
-std::int64_t parse_integer(std::string_view what, const std::string& text, std::int64_t low, std::int64_t high) {
+std::int64_t parse_integer(std::string_view what, const std::string& text, std::int64_t low,
+                           std::int64_t high) {
   std::int64_t value = 0;
   const std::errc error = read_whole(text, value);
   if (error == std::errc::result_out_of_range) {
-    throw Error(fmt::format("{}: {} does not fit in 64 bits; an integer {} is needed", what, text, range_text(low, high)));
+    throw Error(fmt::format("{}: {} does not fit in 64 bits; an integer {} is needed", what, text,
+                            range_text(low, high)));
   }
   if (error != std::errc()) {
-    throw Error(fmt::format("{}: '{}' is not a decimal integer; one {} is needed", what, text, range_text(low, high)));
+    throw Error(fmt::format("{}: '{}' is not a decimal integer; one {} is needed", what, text,
+                            range_text(low, high)));
   }
   if (value < low || value > high) {
-    throw Error(fmt::format("{}: {} is out of range; an integer {} is needed", what, text, range_text(low, high)));
+    throw Error(
+        fmt::format("{}: {} is out of range; an integer {} is needed", what, text, range_text(low, high)));
   }
   return value;
 }
@@ -67,7 +71,8 @@ float parse_f32(std::string_view what, const std::string& text) {
   char* end = nullptr;
   const float value = std::strtof(text.c_str(), &end);
   if (blank || foreign || end != text.c_str() + text.size()) {
-    throw Error(fmt::format("{}: '{}' is not a number; a decimal like 464 or -1.5e-3, inf or nan is needed", what, text));
+    throw Error(fmt::format("{}: '{}' is not a number; a decimal like 464 or -1.5e-3, inf or nan is needed",
+                            what, text));
   }
   return value;
 }
@@ -79,21 +84,26 @@ std::uint64_t parse_bits(std::string_view what, const std::string& text, int wid
   const std::errc error = is_bit_pattern(text) ? read_whole(std::string_view(text).substr(2), bits, 16)
                                                : std::errc::invalid_argument;
   if (error == std::errc::invalid_argument) {
-    throw Error(fmt::format("{}: '{}' is not a bit pattern; 0x and up to {} hexadecimal digits are needed", what, text, width / 4));
+    throw Error(fmt::format("{}: '{}' is not a bit pattern; 0x and up to {} hexadecimal digits are needed",
+                            what, text, width / 4));
   }
   if (error != std::errc() || (width < 64 && bits >> width)) {
-    throw Error(fmt::format("{}: {} has more than {} bits; a pattern up to 0x{:x} is needed", what, text, width,
-                            width < 64 ? (1ull << width) - 1 : ~0ull));
+    throw Error(fmt::format("{}: {} has more than {} bits; a pattern up to 0x{:x} is needed", what, text,
+                            width, width < 64 ? (1ull << width) - 1 : ~0ull));
   }
   return bits;
 }
 
-CLI::Option* add_integer(CLI::App* command, const std::string& name, std::int64_t& value, const std::string& description,
-                         std::int64_t low, std::int64_t high) {
+CLI::Option* add_integer(CLI::App* command, const std::string& name, std::int64_t& value,
+                         const std::string& description, std::int64_t low, std::int64_t high) {
   const std::string what = name.substr(name.rfind(',') + 1);
   return command
       ->add_option_function<std::string>(
-          name, [&value, what, low, high](const std::string& text) { value = parse_integer(what, text, low, high); }, description)
+          name,
+          [&value, what, low, high](const std::string& text) {
+            value = parse_integer(what, text, low, high);
+          },
+          description)
       ->type_name("INT");
 }
 

@@ -17,7 +17,8 @@ namespace fp8twin::cli {
 inline constexpr std::int64_t any_size = std::numeric_limits<std::int64_t>::max();
 
 /// `what` names the option or argument in the message. Throws Error.
-std::int64_t parse_integer(std::string_view what, const std::string& text, std::int64_t low, std::int64_t high);
+std::int64_t parse_integer(std::string_view what, const std::string& text, std::int64_t low,
+                           std::int64_t high);
 std::uint64_t parse_unsigned(std::string_view what, const std::string& text);
 /// "200,0,56,192"
 std::vector<std::int64_t> parse_integers(std::string_view what, const std::string& text, std::int64_t low);
@@ -30,7 +31,7 @@ bool is_bit_pattern(std::string_view text);  // starts with 0x or 0X
 std::uint64_t parse_bits(std::string_view what, const std::string& text, int width);
 
 /// An option that takes one integer in [low, high], checked by parse_integer.
-CLI::Option* add_integer(CLI::App* command, const std::string& name, std::int64_t& value, const std::string& description,
-                         std::int64_t low = 0, std::int64_t high = any_size);
+CLI::Option* add_integer(CLI::App* command, const std::string& name, std::int64_t& value,
+                         const std::string& description, std::int64_t low = 0, std::int64_t high = any_size);
 
 }  // namespace fp8twin::cli

@@ -14,7 +14,12 @@
 namespace fp8twin::cli {
 namespace {
 
-void add_commands(CLI::App& app, Context& context) { add_explain(app, context); }
+void add_commands(CLI::App& app, Context& context) {
+  add_random(app, context);
+  add_gemm(app, context);
+  add_wgmma(app, context);
+  add_explain(app, context);
+}
 
 /// Every help text, one after the other: docs/ makes its command page from this.
 std::string all_help(const CLI::App& app) {

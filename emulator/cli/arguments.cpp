@@ -67,9 +67,6 @@ std::string command_message(const CLI::App& app, const std::vector<std::string>&
                        CLI::detail::join(names, ", "));
   }
   const std::string& word = arguments.front();
-  if (word.starts_with("-")) {
-    return fmt::format("option {} comes before any command; give the command first (fp8twin --help)", word);
-  }
   const std::string hint = did_you_mean(word, names);
   return fmt::format(
       "no command is called '{}'; {}{}", word, hint,
@@ -114,6 +111,10 @@ std::string nearest(std::string_view word, const std::vector<std::string>& candi
 
 std::string usage_message(const CLI::App& app, const std::vector<std::string>& arguments,
                           const CLI::ParseError& error) {
+  for (const std::string& word : app.remaining()) {
+    if (!word.starts_with("-")) continue;
+    return fmt::format("{} comes before any command; give the command first (fp8twin --help)", word);
+  }
   const std::vector<CLI::App*> chosen = app.get_subcommands();
   if (chosen.empty()) return unmark(command_message(app, arguments));
   const CLI::App& command = *chosen.front();

@@ -39,7 +39,7 @@ std::size_t edit_distance(std::string_view a, std::string_view b) {
 
 std::string did_you_mean(std::string_view word, const std::vector<std::string>& candidates) {
   const std::string best = nearest(word, candidates);
-  return best.empty() ? "" : fmt::format("did you mean {}? ", best);
+  return best.empty() ? "" : fmt::format("; did you mean {}?", best);
 }
 
 std::vector<std::string> command_names(const CLI::App& app) {
@@ -68,9 +68,9 @@ std::string command_message(const CLI::App& app, const std::vector<std::string>&
   }
   const std::string& word = arguments.front();
   const std::string hint = did_you_mean(word, names);
-  return fmt::format(
-      "no command is called '{}'; {}{}", word, hint,
-      hint.empty() ? "one of " + CLI::detail::join(names, ", ") + " is needed" : "(fp8twin --help)");
+  if (!hint.empty()) return fmt::format("no command is called '{}'{} (fp8twin --help)", word, hint);
+  return fmt::format("no command is called '{}'; one of {} is needed (fp8twin --help)", word,
+                     CLI::detail::join(names, ", "));
 }
 
 }  // namespace
@@ -111,9 +111,9 @@ std::string nearest(std::string_view word, const std::vector<std::string>& candi
 
 std::string usage_message(const CLI::App& app, const std::vector<std::string>& arguments,
                           const CLI::ParseError& error) {
-  for (const std::string& word : app.remaining()) {
-    if (!word.starts_with("-")) continue;
-    return fmt::format("{} comes before any command; give the command first (fp8twin --help)", word);
+  if (!arguments.empty() && arguments.front().starts_with("-")) {
+    return fmt::format("{} comes before any command; give the command first (fp8twin --help)",
+                       arguments.front());
   }
   const std::vector<CLI::App*> chosen = app.get_subcommands();
   if (chosen.empty()) return unmark(command_message(app, arguments));
@@ -125,7 +125,7 @@ std::string usage_message(const CLI::App& app, const std::vector<std::string>& a
   for (const std::string& word : rest) {
     if (!word.starts_with("-") || word == "--") continue;
     const std::string name = word.substr(0, word.find('='));
-    return fmt::format("{}: no option is called {}; {}{}", command.get_name(), name,
+    return fmt::format("{}: no option is called {}{} {}", command.get_name(), name,
                        did_you_mean(name, option_names(command)), help);
   }
   for (const CLI::Option* option : command.get_options()) {

@@ -39,7 +39,7 @@ std::size_t edit_distance(std::string_view a, std::string_view b) {
 
 std::string did_you_mean(std::string_view word, const std::vector<std::string>& candidates) {
   const std::string best = nearest(word, candidates);
-  return best.empty() ? "" : fmt::format("did you mean {}? ", best);
+  return best.empty() ? "" : fmt::format("; did you mean {}?", best);
 }
 
 std::vector<std::string> command_names(const CLI::App& app) {
@@ -67,13 +67,35 @@ std::string command_message(const CLI::App& app, const std::vector<std::string>&
                        CLI::detail::join(names, ", "));
   }
   const std::string& word = arguments.front();
-  if (word.starts_with("-")) {
-    return fmt::format("option {} comes before any command; give the command first (fp8twin --help)", word);
-  }
   const std::string hint = did_you_mean(word, names);
-  return fmt::format(
-      "no command is called '{}'; {}{}", word, hint,
-      hint.empty() ? "one of " + CLI::detail::join(names, ", ") + " is needed" : "(fp8twin --help)");
+  if (!hint.empty()) return fmt::format("no command is called '{}'{} (fp8twin --help)", word, hint);
+  return fmt::format("no command is called '{}'; one of {} is needed (fp8twin --help)", word,
+                     CLI::detail::join(names, ", "));
+}
+
+/// The error within a command.
+std::string option_message(const CLI::App& command, const CLI::ParseError& error) {
+  // An unknown option explains whatever else is wrong: "-o is missing" helps nobody who typed --out.
+  const std::vector<std::string> rest = command.remaining();
+  for (const std::string& word : rest) {
+    if (!word.starts_with("-") || word == "--") continue;
+    const std::string name = word.substr(0, word.find('='));
+    return fmt::format("no option is called {}{}", name, did_you_mean(name, option_names(command)));
+  }
+  const bool required = dynamic_cast<const CLI::RequiredError*>(&error);
+  for (const CLI::Option* option : command.get_options()) {
+    if (option->count() > 1 && option->get_items_expected_max() <= 1) {
+      return fmt::format("{} is given {} times; once is enough", option->get_name(), option->count());
+    }
+    if (required && option->get_required() && option->count() == 0) {
+      return fmt::format("{} is missing: {}", option->get_name(), option->get_description());
+    }
+  }
+  const std::string message = error.what();
+  if (dynamic_cast<const CLI::ArgumentMismatch*>(&error))
+    return message.substr(0, message.find(':')) + " needs a value";
+  if (!rest.empty()) return fmt::format("'{}' is one argument too many", rest.front());
+  return message;
 }
 
 }  // namespace
@@ -114,38 +136,15 @@ std::string nearest(std::string_view word, const std::vector<std::string>& candi
 
 std::string usage_message(const CLI::App& app, const std::vector<std::string>& arguments,
                           const CLI::ParseError& error) {
+  if (!arguments.empty() && arguments.front().starts_with("-")) {
+    return fmt::format("{} comes before any command; give the command first (fp8twin --help)",
+                       arguments.front());
+  }
   const std::vector<CLI::App*> chosen = app.get_subcommands();
   if (chosen.empty()) return unmark(command_message(app, arguments));
   const CLI::App& command = *chosen.front();
-  const std::string help = fmt::format("(fp8twin {} --help)", command.get_name());
-
-  // An unknown option explains whatever else is wrong: "-o is missing" helps nobody who typed --out.
-  const std::vector<std::string> rest = command.remaining();
-  for (const std::string& word : rest) {
-    if (!word.starts_with("-") || word == "--") continue;
-    const std::string name = word.substr(0, word.find('='));
-    return fmt::format("{}: no option is called {}; {}{}", command.get_name(), name,
-                       did_you_mean(name, option_names(command)), help);
-  }
-  for (const CLI::Option* option : command.get_options()) {
-    if (option->count() > 1 && option->get_items_expected_max() <= 1) {
-      return fmt::format("{}: {} is given {} times; once is enough", command.get_name(), option->get_name(),
-                         option->count());
-    }
-    if (dynamic_cast<const CLI::RequiredError*>(&error) && option->get_required() && option->count() == 0) {
-      return fmt::format("{}: {} is missing: {} {}", command.get_name(), option->get_name(),
-                         option->get_description(), help);
-    }
-  }
-  if (dynamic_cast<const CLI::ArgumentMismatch*>(&error)) {
-    const std::string name = std::string(error.what()).substr(0, std::string_view(error.what()).find(':'));
-    return fmt::format("{}: {} needs a value {}", command.get_name(), name, help);
-  }
-  if (!rest.empty()) {
-    return unmark(
-        fmt::format("{}: '{}' is one argument too many {}", command.get_name(), rest.front(), help));
-  }
-  return unmark(fmt::format("{}: {} {}", command.get_name(), error.what(), help));
+  return unmark(fmt::format("{}: {} (fp8twin {} --help)", command.get_name(), option_message(command, error),
+                            command.get_name()));
 }
 
 }  // namespace fp8twin::cli

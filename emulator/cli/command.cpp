@@ -5,11 +5,13 @@
 
 #include <chrono>
 #include <cmath>
+#include <filesystem>
 #include <memory>
 #include <utility>
 #include <vector>
 
 #include "emulator/cli/values.hpp"
+#include "emulator/files/atomic_file.hpp"
 
 namespace fp8twin::cli {
 namespace {
@@ -111,6 +113,15 @@ void Progress::update(std::int64_t done) {
 
 Progress::~Progress() {
   if (shown_) fmt::print(stderr, "\r{:{}}\r", "", what_.size() + 8);
+}
+
+void need_writable(const std::string& path) {
+  std::error_code error;
+  const std::filesystem::file_status status = std::filesystem::status(path, error);
+  if (!std::filesystem::exists(status) || std::filesystem::is_regular_file(status) ||
+      std::filesystem::is_directory(status)) {
+    const AtomicFile trial(path);
+  }
 }
 
 std::string hex(std::uint64_t bits, int digits) { return fmt::format("0x{:0{}x}", bits, digits); }

@@ -18,6 +18,8 @@ void add_commands(CLI::App& app, Context& context) {
   add_random(app, context);
   add_quantize(app, context);
   add_dequantize(app, context);
+  add_gemm(app, context);
+  add_wgmma(app, context);
   add_diff(app, context);
   add_analyze(app, context);
   add_explain(app, context);

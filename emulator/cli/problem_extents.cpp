@@ -26,11 +26,21 @@ class Resolver {
     refuse_foreign_options();
     p_.n = need("--n", options_.n);
     switch (p_.kind) {
-      case Kind::contiguous: contiguous(); break;
-      case Kind::masked: masked(); break;
-      case Kind::k_grouped: k_grouped(); break;
-      case Kind::batched: batched(); break;
-      case Kind::wgmma: wgmma(); break;
+      case Kind::contiguous:
+        contiguous();
+        break;
+      case Kind::masked:
+        masked();
+        break;
+      case Kind::k_grouped:
+        k_grouped();
+        break;
+      case Kind::batched:
+        batched();
+        break;
+      case Kind::wgmma:
+        wgmma();
+        break;
       case Kind::dense_1d2d:
       case Kind::dense_1d1d:
         p_.m = need("--m", options_.m);
@@ -56,7 +66,8 @@ class Resolver {
     if (dense && !sizes_.empty()) {
       refuse("--groups is given; it needs --kind contiguous, masked, k-grouped or batched");
     }
-    if (p_.kind != Kind::masked && options_.max_m != not_given) refuse("--max-m is given; it needs --kind masked");
+    if (p_.kind != Kind::masked && options_.max_m != not_given)
+      refuse("--max-m is given; it needs --kind masked");
     if (!adds_c && p_.with_c) refuse("--with-c is given; it needs --kind 1d1d, k-grouped or wgmma");
   }
 
@@ -82,7 +93,8 @@ class Resolver {
     for (const std::int64_t size : sizes_) padded += 128 * blocks(size);
     p_.m = options_.m == not_given || options_.m == used ? padded : options_.m;
     if (p_.m < padded || p_.m > largest_extent) {
-      refuse(fmt::format("--m is {}; the groups need {} rows, each padded to a multiple of 128", p_.m, padded));
+      refuse(
+          fmt::format("--m is {}; the groups need {} rows, each padded to a multiple of 128", p_.m, padded));
     }
     p_.m_indices.assign(static_cast<std::size_t>(p_.m), -1);
     auto row = p_.m_indices.begin();
@@ -98,7 +110,9 @@ class Resolver {
     p_.groups = static_cast<std::int64_t>(sizes_.size());
     const std::int64_t largest = *std::max_element(sizes_.begin(), sizes_.end());
     p_.m = options_.max_m != not_given ? options_.max_m : options_.m != not_given ? options_.m : largest;
-    if (largest > p_.m) refuse(fmt::format("a group has {} rows and there is room for {}; a larger --max-m is needed", largest, p_.m));
+    if (largest > p_.m)
+      refuse(fmt::format("a group has {} rows and there is room for {}; a larger --max-m is needed", largest,
+                         p_.m));
     p_.masked_m = sizes_as_i32();
   }
 
@@ -108,15 +122,18 @@ class Resolver {
     p_.groups = static_cast<std::int64_t>(sizes_.size());
     p_.k = total();
     if (options_.k != not_given && options_.k != p_.k) {
-      refuse(fmt::format("--k is {} and --groups sums to {}; needed is the same, or no --k", options_.k, p_.k));
+      refuse(
+          fmt::format("--k is {} and --groups sums to {}; needed is the same, or no --k", options_.k, p_.k));
     }
     p_.k_sizes = sizes_as_i32();
   }
 
   void batched() {
-    if (sizes_.size() > 1) refuse("--groups is a list; batched needs one number, how many matrices there are");
+    if (sizes_.size() > 1)
+      refuse("--groups is a list; batched needs one number, how many matrices there are");
     p_.groups = sizes_.empty() ? 1 : sizes_.front();
-    if (p_.groups > largest_extent) refuse(fmt::format("--groups is {}; at most {} is needed", p_.groups, largest_extent));
+    if (p_.groups > largest_extent)
+      refuse(fmt::format("--groups is {}; at most {} is needed", p_.groups, largest_extent));
     p_.m = need("--m", options_.m);
     p_.k = need("--k", options_.k);
   }
@@ -124,17 +141,21 @@ class Resolver {
   void wgmma() {
     p_.m = options_.m == not_given ? 64 : options_.m;
     p_.k = need("--k", options_.k);
-    if (p_.m != 64) refuse(fmt::format("--m is {}; the instruction has 64 rows, so 64 or no --m is needed", p_.m));
-    if (p_.n < 8 || p_.n > 256 || p_.n % 8) refuse(fmt::format("--n is {}; a multiple of 8 from 8 to 256 is needed", p_.n));
+    if (p_.m != 64)
+      refuse(fmt::format("--m is {}; the instruction has 64 rows, so 64 or no --m is needed", p_.m));
+    if (p_.n < 8 || p_.n > 256 || p_.n % 8)
+      refuse(fmt::format("--n is {}; a multiple of 8 from 8 to 256 is needed", p_.n));
     if (p_.k % 32) refuse(fmt::format("--k is {}; a multiple of 32 is needed", p_.k));
   }
 
   /// A size no machine holds is a sentence, not an allocation that fails (or wraps).
   void check_size() const {
-    const double groups = static_cast<double>(p_.groups), m = static_cast<double>(p_.m), n = static_cast<double>(p_.n);
+    const double groups = static_cast<double>(p_.groups), m = static_cast<double>(p_.m),
+                 n = static_cast<double>(p_.n);
     const double k = static_cast<double>(p_.k);
     const double elements = groups * std::max({m * k, n * k, m * n});
-    if (elements > 0x1p40) refuse(fmt::format("a tensor would have {:.3g} elements; at most 2^40 is needed", elements));
+    if (elements > 0x1p40)
+      refuse(fmt::format("a tensor would have {:.3g} elements; at most 2^40 is needed", elements));
   }
 
   ExtentOptions options_;
@@ -150,10 +171,14 @@ std::int64_t ProblemExtents::k_blocks() const {
                          [](std::int64_t sum, std::int32_t size) { return sum + blocks(size); });
 }
 
-ProblemExtents problem_extents(const std::string& kind, const std::string& groups, const ExtentOptions& options) {
+ProblemExtents problem_extents(const std::string& kind, const std::string& groups,
+                               const ExtentOptions& options) {
   const std::optional<Kind> known = kind_from_name(kind);
   if (!known) {
-    throw Error(fmt::format("random: no kind is called '{}'; one of 1d2d, 1d1d, contiguous, masked, k-grouped, batched, wgmma is needed", kind));
+    throw Error(
+        fmt::format("random: no kind is called '{}'; one of 1d2d, 1d1d, contiguous, masked, k-grouped, "
+                    "batched, wgmma is needed",
+                    kind));
   }
   return Resolver(*known, groups, options).resolve();
 }

@@ -35,6 +35,7 @@ struct ProblemExtents {
 };
 
 /// Throws Error, naming the option and what the kind needs.
-ProblemExtents problem_extents(const std::string& kind, const std::string& groups, const ExtentOptions& options);
+ProblemExtents problem_extents(const std::string& kind, const std::string& groups,
+                               const ExtentOptions& options);
 
 }  // namespace fp8twin::cli

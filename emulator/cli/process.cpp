@@ -9,12 +9,16 @@
 #include <cstdio>
 #include <cstring>
 
+#include "emulator/files/atomic_file.hpp"
 #include "emulator/support/error.hpp"
 
 namespace fp8twin::cli {
 namespace {
 
-extern "C" void leave_on_signal(int signal) { _exit(128 + signal); }
+extern "C" void leave_on_signal(int signal) {
+  remove_unfinished_files();
+  _exit(128 + signal);
+}
 
 void catch_signal(int signal) {
   struct sigaction action = {};

@@ -75,7 +75,8 @@ void build(const ProblemExtents& p, Builder& file) {
   file.codes("a", Operand::a, grouped_a ? grouped({p.m, p.k}) : Shape{p.m, p.k});
   file.codes("b", Operand::b, grouped_b ? grouped({p.n, p.k}) : Shape{p.n, p.k});
   if (p.kind != Kind::wgmma) {
-    file.scales("a_scale", Operand::a_scale, grouped_a ? grouped({p.m, p.k_blocks()}) : Shape{p.m, p.k_blocks()});
+    file.scales("a_scale", Operand::a_scale,
+                grouped_a ? grouped({p.m, p.k_blocks()}) : Shape{p.m, p.k_blocks()});
     file.scales("b_scale", Operand::b_scale,
                 grouped_b ? grouped({b_scale_rows, p.k_blocks()}) : Shape{b_scale_rows, p.k_blocks()});
   }
@@ -88,6 +89,7 @@ void build(const ProblemExtents& p, Builder& file) {
 void run_random(Context& context, const Options& options) {
   const Distribution distribution = distribution_from_name(options.distribution);
   const ProblemExtents extents = problem_extents(options.kind, options.groups, options.extents);
+  need_writable(options.out);
   Builder builder(distribution, context.seed);
   build(extents, builder);
 
@@ -97,15 +99,19 @@ void run_random(Context& context, const Options& options) {
   read_problem({options.out, builder.tensors(), metadata, nullptr});  // what is written can be multiplied
   write_tensor_file(options.out, builder.tensors(), metadata);
 
-  context.text = fmt::format("{}: a {} problem, {}, seed {}\n", options.out, options.kind, options.distribution, context.seed);
+  context.text = fmt::format("{}: a {} problem, {}, seed {}\n", options.out, options.kind,
+                             options.distribution, context.seed);
   Json tensors = Json::array();
   for (const Tensor& tensor : builder.tensors()) {
-    context.text += fmt::format("  {:<10} {:<8} {}\n", tensor.name, dtype_name(tensor.dtype), shape_text(tensor.shape));
+    context.text +=
+        fmt::format("  {:<10} {:<8} {}\n", tensor.name, dtype_name(tensor.dtype), shape_text(tensor.shape));
     tensors.push_back({{"name", tensor.name}, {"dtype", dtype_name(tensor.dtype)}, {"shape", tensor.shape}});
   }
-  context.answer = {{"output", options.out}, {"kind", options.kind},     {"m", extents.m},
-                    {"n", extents.n},        {"k", extents.k},           {"groups", extents.groups},
-                    {"seed", context.seed},  {"distribution", options.distribution}, {"tensors", tensors}};
+  context.answer = {{"output", options.out}, {"kind", options.kind},
+                    {"m", extents.m},        {"n", extents.n},
+                    {"k", extents.k},        {"groups", extents.groups},
+                    {"seed", context.seed},  {"distribution", options.distribution},
+                    {"tensors", tensors}};
 }
 
 std::string distribution_list() {
@@ -124,20 +130,28 @@ void add_random(CLI::App& app, Context& context) {
       app, context, "random", "Writes a problem file of random operands: the same bytes on every machine.",
       "fp8twin random p.safetensors --m 64 --n 128 --k 512\n"
       "  fp8twin random p.safetensors --kind contiguous --groups 200,0,56,192 --n 256 --k 512\n"
-      "  fp8twin random p.safetensors --kind masked --max-m 256 --groups 200,0,56 --n 256 --k 512 --distribution adversarial");
+      "  fp8twin random p.safetensors --kind masked --max-m 256 --groups 200,0,56 --n 256 --k 512 "
+      "--distribution adversarial");
   command->add_option("OUT", options->out, "the file to write (.safetensors)")->required();
-  command->add_option("--kind", options->kind, "1d2d (default), 1d1d, contiguous, masked, k-grouped, batched or wgmma");
-  add_integer(command, "--m", options->extents.m, "rows of A; with --groups 200,0,56 it may be left out", 0, largest_extent);
-  add_integer(command, "--n", options->extents.n, "rows of B, columns of D; wgmma: a multiple of 8 from 8 to 256", 0, largest_extent);
-  add_integer(command, "--k", options->extents.k, "the length summed over; wgmma: a multiple of 32", 0, largest_extent);
+  command->add_option("--kind", options->kind,
+                      "1d2d (default), 1d1d, contiguous, masked, k-grouped, batched or wgmma");
+  add_integer(command, "--m", options->extents.m, "rows of A; with --groups 200,0,56 it may be left out", 0,
+              largest_extent);
+  add_integer(command, "--n", options->extents.n,
+              "rows of B, columns of D; wgmma: a multiple of 8 from 8 to 256", 0, largest_extent);
+  add_integer(command, "--k", options->extents.k, "the length summed over; wgmma: a multiple of 32", 0,
+              largest_extent);
   command
       ->add_option("--groups", options->groups,
-                   "contiguous, masked: rows of each group (contiguous pads each to a multiple of 128 rows: index -1, random codes); "
+                   "contiguous, masked: rows of each group (contiguous pads each to a multiple of 128 rows: "
+                   "index -1, random codes); "
                    "k-grouped: K of each group; batched: how many")
       ->type_name("LIST");
-  add_integer(command, "--max-m", options->extents.max_m, "masked: rows there is room for in each group", 0, largest_extent);
+  add_integer(command, "--max-m", options->extents.max_m, "masked: rows there is room for in each group", 0,
+              largest_extent);
   command->add_flag("--with-c", options->extents.with_c, "1d1d, k-grouped, wgmma: adds a c");
-  command->add_option("--distribution", options->distribution, distribution_list() + " (default normal)")->type_name("NAME");
+  command->add_option("--distribution", options->distribution, distribution_list() + " (default normal)")
+      ->type_name("NAME");
   command->callback([&context, options] { run_random(context, *options); });
 }
 

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "emulator/model/slices.hpp"
+#include "emulator/number/float_bits.hpp"
 #include "emulator/number/tensor_core.hpp"
 #include "emulator/report/compare.hpp"
 

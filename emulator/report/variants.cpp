@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <utility>
 
 #include "emulator/number/bf16.hpp"
 #include "emulator/report/exact.hpp"
@@ -16,12 +17,12 @@ namespace {
 float accumulate(Accumulation how, const Element& e, std::int64_t first, std::int64_t count, float c) {
   const std::uint8_t *a = e.a + first, *b = e.b + first;
   switch (how) {
-    case Accumulation::sm90: return chain(sm90, a, b, count, c);
+    case Accumulation::bits13: return chain(sm90, a, b, count, c);
     case Accumulation::bits25: return chain(with_fraction_bits(25), a, b, count, c);
-    case Accumulation::fp32:  // a product of two E4M3 values is a binary32 value
+    case Accumulation::fp32_sums:  // a product of two E4M3 values is a binary32 value
       for (std::int64_t i = 0; i < count; ++i) c = add_rn(c, mul_rn(E4M3{a[i]}.value(), E4M3{b[i]}.value()));
       return c;
-    case Accumulation::exact: break;
+    case Accumulation::rounded_once: break;
   }
   return canonical(static_cast<float>(exact::element(a, b, count, nullptr, nullptr, &c).value()));
 }
@@ -62,7 +63,7 @@ float without_promotion(const Variant& v, const Element& e, std::vector<float>* 
   float sum = from_c ? *e.c : 0.0f;
   const float scale = e.k > 0 ? e.scale(0) : 1.0f;
   const auto scaled = [&](float x) { return e.scaled ? mul_rn(scale, x) : x; };
-  if (v.accumulation == Accumulation::exact) return scaled(accumulate(v.accumulation, e, 0, e.k, sum));
+  if (v.accumulation == Accumulation::rounded_once) return scaled(accumulate(v.accumulation, e, 0, e.k, sum));
   for (std::int64_t block = 0; block < e.k_blocks(); ++block) {
     sum = accumulate(v.accumulation, e, 128 * block, e.block_length(block), sum);
     if (running) running->push_back(scaled(sum));
@@ -118,30 +119,30 @@ std::optional<std::uint32_t> evaluate_with(BlockSums& sums, const Variant& varia
 std::vector<Variant> variants_for(const Problem& problem, DType output) {
   using enum Accumulation;
   if (problem.kind == Kind::wgmma) {
-    std::vector<Variant> list{{"model", sm90, Promotion::none},
-                              {"fp32-sums", fp32, Promotion::none},
-                              {"exact-blocks", exact, Promotion::none},
+    std::vector<Variant> list{{"model", bits13, Promotion::none},
+                              {"fp32-sums", fp32_sums, Promotion::none},
+                              {"exact-blocks", rounded_once, Promotion::none},
                               {"fraction-bits-25", bits25, Promotion::none},
-                              {"promoted", sm90, Promotion::fma},
-                              {"double-reference", sm90, Promotion::none, WholeElement::double_reference}};
-    if (problem.has_c) list.push_back({"c-added-last", sm90, Promotion::c_last});
+                              {"promoted", bits13, Promotion::fma},
+                              {"double-reference", bits13, Promotion::none, WholeElement::double_reference}};
+    if (problem.has_c) list.push_back({"c-added-last", bits13, Promotion::c_last});
     return list;
   }
-  std::vector<Variant> list{{"model", sm90, Promotion::fma},
-                            {"fast-accumulation", sm90, Promotion::none},
-                            {"multiply-then-add", sm90, Promotion::multiply_then_add},
-                            {"scale-a-first", sm90, Promotion::scale_a_first},
-                            {"scale-b-first", sm90, Promotion::scale_b_first},
-                            {"scale-a-first-fma", sm90, Promotion::scale_a_first_fma},
-                            {"scale-b-first-fma", sm90, Promotion::scale_b_first_fma},
-                            {"fp32-sums", fp32, Promotion::fma},
-                            {"exact-blocks", exact, Promotion::fma},
+  std::vector<Variant> list{{"model", bits13, Promotion::fma},
+                            {"fast-accumulation", bits13, Promotion::none},
+                            {"multiply-then-add", bits13, Promotion::multiply_then_add},
+                            {"scale-a-first", bits13, Promotion::scale_a_first},
+                            {"scale-b-first", bits13, Promotion::scale_b_first},
+                            {"scale-a-first-fma", bits13, Promotion::scale_a_first_fma},
+                            {"scale-b-first-fma", bits13, Promotion::scale_b_first_fma},
+                            {"fp32-sums", fp32_sums, Promotion::fma},
+                            {"exact-blocks", rounded_once, Promotion::fma},
                             {"fraction-bits-25", bits25, Promotion::fma},
                             {"fraction-bits-25-fast", bits25, Promotion::none},
-                            {"split-k-2", sm90, Promotion::split_k_2},
-                            {"dequantised", sm90, Promotion::fma, WholeElement::dequantised},
-                            {"double-reference", sm90, Promotion::fma, WholeElement::double_reference}};
-  if (output == DType::bf16) list.push_back({"output-truncated", sm90, Promotion::fma, WholeElement::no, true});
+                            {"split-k-2", bits13, Promotion::split_k_2},
+                            {"dequantised", bits13, Promotion::fma, WholeElement::dequantised},
+                            {"double-reference", bits13, Promotion::fma, WholeElement::double_reference}};
+  if (output == DType::bf16) list.push_back({"output-truncated", bits13, Promotion::fma, WholeElement::no, true});
   return list;
 }
 
@@ -163,7 +164,7 @@ std::optional<std::int64_t> first_k_block_apart(const Variant& x, const Variant&
 
 std::vector<VariantScore> score_variants(const Elements& elements, std::span<const Variant> variants, const Tensor& b,
                                          std::span<const std::int64_t> differing, std::span<const std::int64_t> sample,
-                                         int threads) {
+                                         int threads, const ReportProgress& progress) {
   const auto tested = static_cast<std::int64_t>(differing.size() + sample.size());
   std::vector<VariantScore> totals;
   for (const Variant& variant : variants) totals.push_back({variant, 0, 0});
@@ -178,6 +179,7 @@ std::vector<VariantScore> score_variants(const Elements& elements, std::span<con
       if (evaluate_with(sums, score.variant, element, b.dtype, nullptr) != load_word(b, index)) continue;
       ++(differs ? score.differing : score.sample);
     }
+    if (progress && worker == 0) progress(i, tested);
   });
   for (const auto& part : scores) {
     for (std::size_t v = 0; v < totals.size(); ++v) {

@@ -22,6 +22,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <optional>
 #include <span>
 #include <string>
@@ -31,13 +32,16 @@
 
 namespace fp8twin {
 
-enum class Accumulation { sm90, bits25, fp32, exact };
+/// Told the work done and the work there is, by one thread.
+using ReportProgress = std::function<void(std::int64_t done, std::int64_t total)>;
+
+enum class Accumulation { bits13, bits25, fp32_sums, rounded_once };
 enum class Promotion { fma, multiply_then_add, scale_a_first, scale_b_first, scale_a_first_fma, scale_b_first_fma, none, split_k_2, c_last };
 enum class WholeElement { no, dequantised, double_reference };
 
 struct Variant {
   std::string name;
-  Accumulation accumulation = Accumulation::sm90;
+  Accumulation accumulation = Accumulation::bits13;
   Promotion promotion = Promotion::fma;
   WholeElement whole = WholeElement::no;  // not made of blocks
   bool truncate_output = false;
@@ -62,7 +66,7 @@ struct VariantScore {
 /// How many of the elements `differing` and `sample` (indices of d) each variant reproduces of `b`.
 std::vector<VariantScore> score_variants(const Elements& elements, std::span<const Variant> variants, const Tensor& b,
                                          std::span<const std::int64_t> differing, std::span<const std::int64_t> sample,
-                                         int threads);
+                                         int threads, const ReportProgress& progress = {});
 
 /// The position of the variant that reproduces the most (differing elements first, then sample); absent when none does any.
 std::optional<std::size_t> best_variant(std::span<const VariantScore> scores);

@@ -121,7 +121,8 @@ void add_diff(CLI::App& app, Context& context) {
                                   "fp8twin diff ours.safetensors theirs.safetensors --tensor d=out --problem problem.safetensors");
   command->add_option("A", options->a, "a .safetensors or .npy file")->required();
   command->add_option("B", options->b, "the file to compare it with")->required();
-  command->add_option("--tensor", options->tensors, "compare tensor NAME, or NAME of A with OTHER of B: NAME[=OTHER]; may be repeated (default: every tensor)");
+  command->add_option("--tensor", options->tensors, "compare NAME, or NAME of A with OTHER of B: NAME[=OTHER]; may be repeated (default: every tensor)")
+      ->allow_extra_args(false);
   command->add_option("--problem", options->problem,
                       "the problem that A and B solve: leaves out padding and masked rows, and computes differing elements again "
                       "under named variants of the arithmetic to find the one that gives B's bits");

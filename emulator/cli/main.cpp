@@ -12,6 +12,8 @@ int main(int argc, char** argv) {
   app.require_subcommand(1);
   Context context;
   for (int i = 0; i < argc; ++i) context.command_line += (i ? " " : "") + std::string(i ? argv[i] : "fp8twin");
+  add_diff(app, context);
+  add_analyze(app, context);
 
   try {
     app.parse(argc, argv);

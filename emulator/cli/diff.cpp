@@ -11,6 +11,7 @@
 #include "emulator/files/atomic_file.hpp"
 #include "emulator/files/quote.hpp"
 #include "emulator/report/page.hpp"
+#include "emulator/report/requantize.hpp"
 #include "emulator/support/error.hpp"
 
 namespace fp8twin::cli {
@@ -51,9 +52,11 @@ void write_page(const DiffOptions& options, const std::string& text) {
   file.commit();
 }
 
-/// The problem whose d is compared.
-Problem problem_of(const std::string& path, const TensorPair& pair) {
-  Problem problem = read_problem(read_tensor_file(path));
+/// The problem whose d is compared; one that is not quantised yet is, by the first recipe, to know its rows.
+Problem problem_of(const TensorFile& file, const TensorPair& pair, int threads) {
+  const std::string& path = file.path;
+  Problem problem = read_problem(
+      holds_unquantised_operands(file) ? quantised_file(file, all_recipes().front(), ScaleFormat::f32, threads) : file);
   if (pair.a.shape != problem.d_shape()) {
     throw Error(fmt::format("{}: its d has shape {}; compared is {} of shape {}", path, shape_text(problem.d_shape()),
                             quote(pair.name), shape_text(pair.a.shape)));
@@ -71,12 +74,15 @@ Answer compare_pair(const TensorPair& pair, const DiffOptions& options, TileShap
 
 /// The same over the elements that the problem defines; then the question which arithmetic gives b.
 Answer compare_under_problem(const TensorPair& pair, const DiffOptions& options, TileShape tile, int threads) {
-  const Problem problem = problem_of(options.problem, pair);
+  const TensorFile file = read_tensor_file(options.problem);
+  const Problem problem = problem_of(file, pair, threads);
   const Elements elements(problem);
   const CompareOptions how{.nan_equal = options.nan_equal, .threads = threads, .first_count = 5, .ranges = elements.ranges()};
   const Comparison comparison = compare(pair.a, pair.b, how);
   std::optional<Progress> progress;
-  DiffCause cause = find_cause(problem, elements, pair.a, pair.b, comparison, how, options.sample,
+  DiffCause cause = holds_unquantised_operands(file)
+                        ? find_recipe(file, elements, pair.a, pair.b, comparison, how, options.sample)
+                        : find_cause(problem, elements, pair.a, pair.b, comparison, how, options.sample,
                                [&](std::int64_t done, std::int64_t total) {
                                  if (!progress) progress.emplace("variants", total);
                                  progress->update(done);

@@ -15,6 +15,7 @@
 namespace fp8twin {
 
 struct DiffCause {
+  bool recipes = false;  // scores are those of quantisation recipes, not of variants of the arithmetic
   std::int64_t differing_tested = 0, sample_tested = 0;
   std::vector<VariantScore> scores;
   std::optional<std::size_t> best;  // position in scores
@@ -28,5 +29,10 @@ struct DiffCause {
 /// `comparison` is that of a and b over elements.ranges(). `sample` 0: every element.
 DiffCause find_cause(const Problem& problem, const Elements& elements, const Tensor& a, const Tensor& b, const Comparison& comparison,
                      const CompareOptions& options, std::int64_t sample, const ReportProgress& progress);
+
+/// The other question, for a problem whose a and b are not quantised yet: which recipe made the codes and scales that the
+/// model turns into b? `elements` are those of the problem quantised by any recipe.
+DiffCause find_recipe(const TensorFile& unquantised, const Elements& elements, const Tensor& a, const Tensor& b,
+                      const Comparison& comparison, const CompareOptions& options, std::int64_t sample);
 
 }  // namespace fp8twin

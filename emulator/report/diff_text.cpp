@@ -65,9 +65,9 @@ std::string first_differences(const DiffSubject& subject, const Comparison& c, c
 }
 
 std::string variants_table(const DiffCause& cause) {
-  std::string text = fmt::format("  which arithmetic gives b? {} differing elements and {} of all were computed again\n",
-                                 cause.differing_tested, cause.sample_tested);
-  text += fmt::format("    {:<24} {:>16} {:>16}\n", "variant", "of the differing", "of the sample");
+  std::string text = fmt::format("  which {} gives b? {} differing elements and {} of all were computed again\n",
+                                 cause.recipes ? "recipe" : "arithmetic", cause.differing_tested, cause.sample_tested);
+  text += fmt::format("    {:<24} {:>16} {:>16}\n", cause.recipes ? "recipe" : "variant", "of the differing", "of the sample");
   for (std::size_t i = 0; i < cause.scores.size(); ++i) {
     const VariantScore& score = cause.scores[i];
     text += fmt::format("    {:<24} {:>16} {:>16}{}\n", score.variant.name, score.differing, score.sample,

@@ -21,6 +21,7 @@ struct TensorPair {
 
 /// `names` as given to --tensor, or empty. With `prefer_d` a tensor d in both files is the default.
 /// Throws Error naming file, tensor, what was found and what is needed.
-std::vector<TensorPair> pair_tensors(const TensorFile& a, const TensorFile& b, const std::vector<std::string>& names, bool prefer_d);
+std::vector<TensorPair> pair_tensors(const TensorFile& a, const TensorFile& b,
+                                     const std::vector<std::string>& names, bool prefer_d);
 
 }  // namespace fp8twin::cli

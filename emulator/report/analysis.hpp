@@ -40,7 +40,8 @@ struct AnalysisOptions {
   int threads = 0;
   /// Rows of d to analyse, evenly spaced. 0: as many as `row_budget` allows.
   std::int64_t rows = 0;
-  const Tensor *against_a = nullptr, *against_b = nullptr;  // unquantised: BF16, F16 or F32, shaped as the codes
+  const Tensor *against_a = nullptr,
+               *against_b = nullptr;  // unquantised: BF16, F16 or F32, shaped as the codes
   std::function<void(std::int64_t done, std::int64_t total)> progress = {};
 };
 

@@ -27,12 +27,14 @@ struct DiffCause {
 };
 
 /// `comparison` is that of a and b over elements.ranges(). `sample` 0: every element.
-DiffCause find_cause(const Problem& problem, const Elements& elements, const Tensor& a, const Tensor& b, const Comparison& comparison,
-                     const CompareOptions& options, std::int64_t sample, const ReportProgress& progress);
+DiffCause find_cause(const Problem& problem, const Elements& elements, const Tensor& a, const Tensor& b,
+                     const Comparison& comparison, const CompareOptions& options, std::int64_t sample,
+                     const ReportProgress& progress);
 
 /// The other question, for a problem whose a and b are not quantised yet: which recipe made the codes and scales that the
 /// model turns into b? `elements` are those of the problem quantised by any recipe.
-DiffCause find_recipe(const TensorFile& unquantised, const Elements& elements, const Tensor& a, const Tensor& b,
-                      const Comparison& comparison, const CompareOptions& options, std::int64_t sample);
+DiffCause find_recipe(const TensorFile& unquantised, const Elements& elements, const Tensor& a,
+                      const Tensor& b, const Comparison& comparison, const CompareOptions& options,
+                      std::int64_t sample);
 
 }  // namespace fp8twin

@@ -24,7 +24,9 @@ struct Element {
   const float* c = nullptr;  // null: none
 
   std::int64_t k_blocks() const { return (k + 127) / 128; }
-  std::int64_t block_length(std::int64_t block) const { return block + 1 < k_blocks() ? 128 : k - 128 * block; }
+  std::int64_t block_length(std::int64_t block) const {
+    return block + 1 < k_blocks() ? 128 : k - 128 * block;
+  }
   /// fl32(scale_a * scale_b) of a K block; 1 without scales.
   float scale(std::int64_t block) const { return scaled ? mul_rn(a_scale[block], b_scale[block]) : 1.0f; }
   /// One scale pair for all of K: what a chain without promotion needs.
@@ -47,6 +49,7 @@ class Elements {
 };
 
 /// The tensor core along `count` products, 32 at a time, from accumulator c; a short last step is filled with zeros.
-float chain(const TensorCore& core, const std::uint8_t* a, const std::uint8_t* b, std::int64_t count, float c = 0.0f);
+float chain(const TensorCore& core, const std::uint8_t* a, const std::uint8_t* b, std::int64_t count,
+            float c = 0.0f);
 
 }  // namespace fp8twin

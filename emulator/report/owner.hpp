@@ -28,7 +28,8 @@ struct Owner {
 
 constexpr Owner owner(std::int64_t row, std::int64_t column, TileShape tile = {}) {
   const std::int64_t row_in_tile = row % tile.rows;
-  const FragmentSlot slot = accumulator_slot(static_cast<u32>(row_in_tile % 64), static_cast<u32>(column % tile.columns));
+  const FragmentSlot slot =
+      accumulator_slot(static_cast<u32>(row_in_tile % 64), static_cast<u32>(column % tile.columns));
   return {.tile_row = row / tile.rows,
           .tile_column = column / tile.columns,
           .warpgroup = static_cast<int>(row_in_tile / 64),

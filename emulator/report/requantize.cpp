@@ -31,8 +31,8 @@ Values values_of(const Tensor& tensor) {
   return tensor.as<float>();
 }
 
-Quantised quantise(const Tensor& x, BlockShape shape, std::span<const std::int32_t> k_sizes, const Recipe& recipe, ScaleFormat format,
-                   int threads) {
+Quantised quantise(const Tensor& x, BlockShape shape, std::span<const std::int32_t> k_sizes,
+                   const Recipe& recipe, ScaleFormat format, int threads) {
   const std::size_t rank = x.shape.size();
   const std::int64_t experts = rank == 3 ? x.shape[0] : 1;
   const BlockGrid grid(experts, x.shape[rank - 2], x.shape[rank - 1], shape, k_sizes);
@@ -53,7 +53,8 @@ bool holds_unquantised_operands(const TensorFile& file) {
 
 TensorFile quantised_file(const TensorFile& file, const Recipe& recipe, ScaleFormat format, int threads) {
   const Tensor* sizes = file.find("k_sizes");
-  const std::span<const std::int32_t> k_sizes = sizes && sizes->dtype == DType::i32 ? sizes->as<std::int32_t>() : std::span<const std::int32_t>{};
+  const std::span<const std::int32_t> k_sizes =
+      sizes && sizes->dtype == DType::i32 ? sizes->as<std::int32_t>() : std::span<const std::int32_t>{};
   const auto storage = std::make_shared<Storage>();
   storage->original = file.storage;
   TensorFile result{file.path, {}, file.metadata, storage};
@@ -65,7 +66,8 @@ TensorFile quantised_file(const TensorFile& file, const Recipe& recipe, ScaleFor
     }
     const std::size_t rank = tensor.shape.size();
     if (rank != 2 && rank != 3) {
-      throw Error(fmt::format("{}: tensor {} has shape {}; needed are 2 or 3 dimensions", file.path, quote(tensor.name), shape_text(tensor.shape)));
+      throw Error(fmt::format("{}: tensor {} has shape {}; needed are 2 or 3 dimensions", file.path,
+                              quote(tensor.name), shape_text(tensor.shape)));
     }
     Quantised& q = storage->operands[is_a ? 0 : 1];
     q = quantise(tensor, is_a ? block_1x128 : block_128x128, k_sizes, recipe, format, threads);

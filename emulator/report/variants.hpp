@@ -36,7 +36,17 @@ namespace fp8twin {
 using ReportProgress = std::function<void(std::int64_t done, std::int64_t total)>;
 
 enum class Accumulation { bits13, bits25, fp32_sums, rounded_once };
-enum class Promotion { fma, multiply_then_add, scale_a_first, scale_b_first, scale_a_first_fma, scale_b_first_fma, none, split_k_2, c_last };
+enum class Promotion {
+  fma,
+  multiply_then_add,
+  scale_a_first,
+  scale_b_first,
+  scale_a_first_fma,
+  scale_b_first_fma,
+  none,
+  split_k_2,
+  c_last
+};
 enum class WholeElement { no, dequantised, double_reference };
 
 struct Variant {
@@ -56,7 +66,8 @@ std::optional<std::uint32_t> evaluate(const Variant& variant, const Element& ele
                                       std::vector<float>* running = nullptr);
 
 /// The first K block after which two variants hold different values; absent when not known.
-std::optional<std::int64_t> first_k_block_apart(const Variant& x, const Variant& y, const Element& element, DType output);
+std::optional<std::int64_t> first_k_block_apart(const Variant& x, const Variant& y, const Element& element,
+                                                DType output);
 
 struct VariantScore {
   Variant variant;
@@ -64,9 +75,10 @@ struct VariantScore {
 };
 
 /// How many of the elements `differing` and `sample` (indices of d) each variant reproduces of `b`.
-std::vector<VariantScore> score_variants(const Elements& elements, std::span<const Variant> variants, const Tensor& b,
-                                         std::span<const std::int64_t> differing, std::span<const std::int64_t> sample,
-                                         int threads, const ReportProgress& progress = {});
+std::vector<VariantScore> score_variants(const Elements& elements, std::span<const Variant> variants,
+                                         const Tensor& b, std::span<const std::int64_t> differing,
+                                         std::span<const std::int64_t> sample, int threads,
+                                         const ReportProgress& progress = {});
 
 /// The position of the variant that reproduces the most (differing elements first, then sample); absent when none does any.
 std::optional<std::size_t> best_variant(std::span<const VariantScore> scores);
@@ -82,6 +94,7 @@ struct Fault {
 
 /// The single fault of one K block that reproduces b in more than half of the elements, and in more than any other
 /// does: else absent. Tests at most 1000 of `differing`.
-std::optional<Fault> find_fault(const Elements& elements, const Tensor& b, std::span<const std::int64_t> differing, int threads);
+std::optional<Fault> find_fault(const Elements& elements, const Tensor& b,
+                                std::span<const std::int64_t> differing, int threads);
 
 }  // namespace fp8twin

@@ -27,14 +27,22 @@ namespace fp8twin {
 template <class Body>
 decltype(auto) with_dtype(DType dtype, const Body& body) {
   switch (dtype) {
-    case DType::f8_e4m3: return body(std::integral_constant<DType, DType::f8_e4m3>{});
-    case DType::f8_e5m2: return body(std::integral_constant<DType, DType::f8_e5m2>{});
-    case DType::f8_e8m0: return body(std::integral_constant<DType, DType::f8_e8m0>{});
-    case DType::bf16: return body(std::integral_constant<DType, DType::bf16>{});
-    case DType::f16: return body(std::integral_constant<DType, DType::f16>{});
-    case DType::f32: return body(std::integral_constant<DType, DType::f32>{});
-    case DType::i32: return body(std::integral_constant<DType, DType::i32>{});
-    case DType::u8: break;
+    case DType::f8_e4m3:
+      return body(std::integral_constant<DType, DType::f8_e4m3>{});
+    case DType::f8_e5m2:
+      return body(std::integral_constant<DType, DType::f8_e5m2>{});
+    case DType::f8_e8m0:
+      return body(std::integral_constant<DType, DType::f8_e8m0>{});
+    case DType::bf16:
+      return body(std::integral_constant<DType, DType::bf16>{});
+    case DType::f16:
+      return body(std::integral_constant<DType, DType::f16>{});
+    case DType::f32:
+      return body(std::integral_constant<DType, DType::f32>{});
+    case DType::i32:
+      return body(std::integral_constant<DType, DType::i32>{});
+    case DType::u8:
+      break;
   }
   return body(std::integral_constant<DType, DType::u8>{});
 }
@@ -48,14 +56,21 @@ constexpr std::size_t word_size(DType dtype) {
 /// Is the pattern a NaN? (Never, for integers.)
 constexpr bool word_is_nan(DType dtype, std::uint32_t bits) {
   switch (dtype) {
-    case DType::f8_e4m3: return E4M3{static_cast<std::uint8_t>(bits)}.is_nan();
-    case DType::f8_e5m2: return E5M2{static_cast<std::uint8_t>(bits)}.is_nan();
-    case DType::f8_e8m0: return bits == 0xff;
-    case DType::bf16: return (bits & 0x7fff) > 0x7f80;
-    case DType::f16: return (bits & 0x7fff) > 0x7c00;
-    case DType::f32: return (bits & ~f32_sign) > f32_infinity;
+    case DType::f8_e4m3:
+      return E4M3{static_cast<std::uint8_t>(bits)}.is_nan();
+    case DType::f8_e5m2:
+      return E5M2{static_cast<std::uint8_t>(bits)}.is_nan();
+    case DType::f8_e8m0:
+      return bits == 0xff;
+    case DType::bf16:
+      return (bits & 0x7fff) > 0x7f80;
+    case DType::f16:
+      return (bits & 0x7fff) > 0x7c00;
+    case DType::f32:
+      return (bits & ~f32_sign) > f32_infinity;
     case DType::i32:
-    case DType::u8: break;
+    case DType::u8:
+      break;
   }
   return false;
 }
@@ -63,14 +78,22 @@ constexpr bool word_is_nan(DType dtype, std::uint32_t bits) {
 /// The value; exact, since every format here fits a double.
 constexpr double word_value(DType dtype, std::uint32_t bits) {
   switch (dtype) {
-    case DType::f8_e4m3: return E4M3{static_cast<std::uint8_t>(bits)}.value();
-    case DType::f8_e5m2: return E5M2{static_cast<std::uint8_t>(bits)}.value();
-    case DType::f8_e8m0: return E8M0{static_cast<std::uint8_t>(bits)}.value();
-    case DType::bf16: return BF16{static_cast<std::uint16_t>(bits)}.value();
-    case DType::f16: return F16{static_cast<std::uint16_t>(bits)}.value();
-    case DType::f32: return f32_from_bits(bits);
-    case DType::i32: return static_cast<std::int32_t>(bits);
-    case DType::u8: break;
+    case DType::f8_e4m3:
+      return E4M3{static_cast<std::uint8_t>(bits)}.value();
+    case DType::f8_e5m2:
+      return E5M2{static_cast<std::uint8_t>(bits)}.value();
+    case DType::f8_e8m0:
+      return E8M0{static_cast<std::uint8_t>(bits)}.value();
+    case DType::bf16:
+      return BF16{static_cast<std::uint16_t>(bits)}.value();
+    case DType::f16:
+      return F16{static_cast<std::uint16_t>(bits)}.value();
+    case DType::f32:
+      return f32_from_bits(bits);
+    case DType::i32:
+      return static_cast<std::int32_t>(bits);
+    case DType::u8:
+      break;
   }
   return bits;
 }

@@ -38,8 +38,9 @@ SmallProblem ones(std::int64_t m, std::int64_t n, std::int64_t k) {
 long double exact_of(const SmallProblem& s, std::int64_t row, std::int64_t column) {
   long double sum = 0;
   for (std::int64_t k = 0; k < s.k; ++k) {
-    sum += static_cast<long double>(test::second_value(s.a_row(row)[k]) * test::second_value(s.b_row(column)[k])) * s.sa(row, k / 128) *
-           s.sb(column, k / 128);
+    sum += static_cast<long double>(test::second_value(s.a_row(row)[k]) *
+                                    test::second_value(s.b_row(column)[k])) *
+           s.sa(row, k / 128) * s.sb(column, k / 128);
   }
   return sum;
 }
@@ -62,23 +63,27 @@ TEST_CASE("all ones, K = 16512: the chain stops at 16384, promotion does not") {
   CHECK(stage(wide, "accumulation sm90").max_abs == 0);
 
   const Analysis fast = analyze(problem, {.promote = false, .output = DType::f32});
-  CHECK((fast.examples[0].d == 16384.0f && stage(fast, "accumulation").max_abs == 128 && stage(fast, "promotion").max_abs == 0));
+  CHECK((fast.examples[0].d == 16384.0f && stage(fast, "accumulation").max_abs == 128 &&
+         stage(fast, "promotion").max_abs == 0));
 }
 
 TEST_CASE("stages of a small problem, each by a second way") {
   SmallProblem s(6, 10, 400, 11);
-  for (float& x : s.a_scale) x = std::ldexp(std::round(std::ldexp(x, 10)), -10);  // few bits: long double is exact
+  for (float& x : s.a_scale)
+    x = std::ldexp(std::round(std::ldexp(x, 10)), -10);  // few bits: long double is exact
   for (float& x : s.b_scale) x = std::ldexp(std::round(std::ldexp(x, 10)), -10);
   const Problem problem = s.problem();
   const Analysis analysis = analyze(problem, {.threads = 2});
-  CHECK((analysis.elements == 60 && analysis.rows == 6 && analysis.all_rows == 6 && analysis.not_finite == 0));
+  CHECK(
+      (analysis.elements == 60 && analysis.rows == 6 && analysis.all_rows == 6 && analysis.not_finite == 0));
 
   double accumulation = 0, promotion = 0, output = 0, total = 0, total_squares = 0, values = 0, relative = 0;
   for (std::int64_t i = 0; i < s.m; ++i) {
     for (std::int64_t j = 0; j < s.n; ++j) {
       const long double e = exact_of(s, i, j);
       long double t = 0;
-      for (std::int64_t b = 0; b < s.blocks(); ++b) t += static_cast<long double>(s.p(i, j, b)) * s.sa(i, b) * s.sb(j, b);
+      for (std::int64_t b = 0; b < s.blocks(); ++b)
+        t += static_cast<long double>(s.p(i, j, b)) * s.sa(i, b) * s.sb(j, b);
       const float f = s.model(i, j);
       const float d = BF16{test::second_bf16(f)}.value();
       accumulation = std::max(accumulation, std::fabs(static_cast<double>(t - e)));
@@ -88,7 +93,8 @@ TEST_CASE("stages of a small problem, each by a second way") {
       total = std::max(total, std::fabs(error));
       relative = std::max(relative, std::fabs(error) / std::fabs(static_cast<double>(e)));
       total_squares += error * error;
-      values += static_cast<double>(e) * static_cast<double>(e) + static_cast<double>(d) * static_cast<double>(d);
+      values +=
+          static_cast<double>(e) * static_cast<double>(e) + static_cast<double>(d) * static_cast<double>(d);
     }
   }
   CHECK((stage(analysis, "accumulation").max_abs == accumulation && accumulation > 0));
@@ -98,7 +104,8 @@ TEST_CASE("stages of a small problem, each by a second way") {
   // sums over elements are made in another order here
   CHECK(std::fabs(stage(analysis, "total").rms / std::sqrt(total_squares / 60) - 1) < 1e-14);
   CHECK(std::fabs(stage(analysis, "total").calc_diff / (total_squares / values) - 1) < 1e-14);
-  CHECK(stage(analysis, "accumulation").max_abs > stage(analyze(problem, {.core = with_fraction_bits(25)}), "accumulation").max_abs);
+  CHECK(stage(analysis, "accumulation").max_abs >
+        stage(analyze(problem, {.core = with_fraction_bits(25)}), "accumulation").max_abs);
 }
 
 TEST_CASE("the d that is analysed is the model GEMM's") {
@@ -118,7 +125,8 @@ TEST_CASE("quantisation: what the codes lost of the unquantised inputs") {
   const Problem problem = s.problem();
   std::vector<float> a(2 * 256, 1.0f), b(3 * 256, 1.0f);
   a[5] = 1.03125f;  // row 0 lost 2^-5 at one place
-  const Tensor ta = tensor_of<float>("a", DType::f32, {2, 256}, a), tb = tensor_of<float>("b", DType::f32, {3, 256}, b);
+  const Tensor ta = tensor_of<float>("a", DType::f32, {2, 256}, a),
+               tb = tensor_of<float>("b", DType::f32, {3, 256}, b);
   const Analysis analysis = analyze(problem, {.against_a = &ta, .against_b = &tb});
   const Stage& lost = stage(analysis, "quantisation");
   CHECK((lost.max_abs == 0x1p-5 && lost.max_abs_index == 0));
@@ -134,7 +142,7 @@ TEST_CASE("quantisation: what the codes lost of the unquantised inputs") {
 
 TEST_CASE("elements with a NaN or infinity on their way are left out and counted") {
   SmallProblem s = ones(3, 4, 128);
-  s.a[0] = 0x7f;                                           // row 0
+  s.a[0] = 0x7f;                                          // row 0
   s.a_scale[2] = std::numeric_limits<float>::infinity();  // row 2
   const Problem problem = s.problem();
   const Analysis analysis = analyze(problem, {});
@@ -159,8 +167,10 @@ TEST_CASE("scales that vary along K: no promotion is refused for d and shown uns
   for (std::int64_t i = 0; i < 4; ++i) {
     for (std::int64_t j = 0; j < 4; ++j) {
       double exact = 0;
-      for (std::int64_t k = 0; k < 256; ++k) exact += test::second_value(s.a_row(i)[k]) * test::second_value(s.b_row(j)[k]);
-      most = std::max(most, std::fabs(exact - static_cast<double>(test::second_chain(s.a_row(i), s.b_row(j), 256))));
+      for (std::int64_t k = 0; k < 256; ++k)
+        exact += test::second_value(s.a_row(i)[k]) * test::second_value(s.b_row(j)[k]);
+      most = std::max(
+          most, std::fabs(exact - static_cast<double>(test::second_chain(s.a_row(i), s.b_row(j), 256))));
     }
   }
   CHECK(stage(analysis, "without promotion, unscaled").max_abs == most);
@@ -177,7 +187,8 @@ TEST_CASE("empty results have no errors, and wgmma has no promotion") {
   const std::vector<float> c(64 * 8, 3.0f);
   TensorFile file;
   file.path = "wgmma";
-  file.tensors = {tensor_of<std::uint8_t>("a", DType::f8_e4m3, {64, 64}, s.a), tensor_of<std::uint8_t>("b", DType::f8_e4m3, {8, 64}, s.b),
+  file.tensors = {tensor_of<std::uint8_t>("a", DType::f8_e4m3, {64, 64}, s.a),
+                  tensor_of<std::uint8_t>("b", DType::f8_e4m3, {8, 64}, s.b),
                   tensor_of<float>("c", DType::f32, {64, 8}, c)};
   const Problem problem = read_problem(file);
   const Analysis analysis = analyze(problem, {.output = DType::f32});

@@ -9,8 +9,10 @@ using namespace fp8twin;
 
 namespace {
 
-std::string text_of(const std::vector<float>& a, const std::vector<float>& b, Shape shape, std::optional<TileShape> tile = {}) {
-  const DiffSubject subject{"d", tensor_of<float>("d", DType::f32, shape, a), tensor_of<float>("d", DType::f32, shape, b), tile, 0};
+std::string text_of(const std::vector<float>& a, const std::vector<float>& b, Shape shape,
+                    std::optional<TileShape> tile = {}) {
+  const DiffSubject subject{"d", tensor_of<float>("d", DType::f32, shape, a),
+                            tensor_of<float>("d", DType::f32, shape, b), tile, 0};
   return diff_text(subject, compare(subject.a, subject.b), nullptr);
 }
 
@@ -27,7 +29,8 @@ DiffCause cause_of(std::int64_t tested, std::int64_t first, std::int64_t second)
 TEST_CASE("values and bits") {
   CHECK((word_text(DType::bf16, 0x3fc0) == "1.5" && word_hex(DType::bf16, 0x3fc0) == "0x3fc0"));
   CHECK((word_text(DType::f8_e4m3, 0x7e) == "448" && word_hex(DType::f8_e4m3, 0x7e) == "0x7e"));
-  CHECK((word_text(DType::f32, 0xffc00000u) == "NaN" && word_text(DType::f32, 0xff800000u) == "-inf" && word_text(DType::f32, 0x80000000u) == "-0"));
+  CHECK((word_text(DType::f32, 0xffc00000u) == "NaN" && word_text(DType::f32, 0xff800000u) == "-inf" &&
+         word_text(DType::f32, 0x80000000u) == "-0"));
   CHECK((word_text(DType::i32, 0xffffffffu) == "-1" && word_text(DType::u8, 255) == "255"));
 }
 

@@ -6,7 +6,8 @@
 using namespace fp8twin;
 
 TEST_CASE("characters that HTML reads are escaped") {
-  CHECK(html_escaped("<script>'a' & \"b\"</script>") == "&lt;script&gt;&#39;a&#39; &amp; &quot;b&quot;&lt;/script&gt;");
+  CHECK(html_escaped("<script>'a' & \"b\"</script>") ==
+        "&lt;script&gt;&#39;a&#39; &amp; &quot;b&quot;&lt;/script&gt;");
   CHECK(html_escaped("plain [3, 4] 0x7e") == "plain [3, 4] 0x7e");
 }
 

@@ -33,7 +33,8 @@ inline double cut(double value, int exponent) {  // toward zero, to a multiple o
 }
 
 /// One dot product of up to 32 pairs onto c, all finite.
-inline float second_dot(const std::uint8_t* a, const std::uint8_t* b, std::int64_t count, float c, int bits = 13) {
+inline float second_dot(const std::uint8_t* a, const std::uint8_t* b, std::int64_t count, float c,
+                        int bits = 13) {
   int largest = c != 0 ? std::max(std::ilogb(static_cast<double>(c)), -126) : -1000;
   for (std::int64_t i = 0; i < count; ++i) {
     const double x = second_value(a[i]), y = second_value(b[i]);
@@ -41,14 +42,17 @@ inline float second_dot(const std::uint8_t* a, const std::uint8_t* b, std::int64
   }
   if (largest == -1000) return 0.0f;
   double sum = cut(c, largest - bits);
-  for (std::int64_t i = 0; i < count; ++i) sum += cut(second_value(a[i]) * second_value(b[i]), largest - bits);
+  for (std::int64_t i = 0; i < count; ++i)
+    sum += cut(second_value(a[i]) * second_value(b[i]), largest - bits);
   if (sum == 0) return 0.0f;
   return static_cast<float>(cut(sum, std::max(std::ilogb(sum), -126) - std::min(bits, 23)));
 }
 
 /// A chain of dot products of 32.
-inline float second_chain(const std::uint8_t* a, const std::uint8_t* b, std::int64_t count, float c = 0.0f, int bits = 13) {
-  for (std::int64_t at = 0; at < count; at += 32) c = second_dot(a + at, b + at, std::min<std::int64_t>(32, count - at), c, bits);
+inline float second_chain(const std::uint8_t* a, const std::uint8_t* b, std::int64_t count, float c = 0.0f,
+                          int bits = 13) {
+  for (std::int64_t at = 0; at < count; at += 32)
+    c = second_dot(a + at, b + at, std::min<std::int64_t>(32, count - at), c, bits);
   return c;
 }
 

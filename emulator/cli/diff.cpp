@@ -1,4 +1,5 @@
-// diff: compares the tensors of two files, bits first, and with --problem asks which arithmetic gives the other bits.
+// diff: compares the tensors of two files, bits first, and with --problem asks which arithmetic gives the
+// other bits.
 #include <fmt/core.h>
 
 #include <cstdio>

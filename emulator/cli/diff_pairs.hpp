@@ -2,7 +2,8 @@
 //
 //   default        every tensor, by name; a name in one file only is an error
 //   --tensor X=Y   X of A with Y of B; --tensor X is X=X
-//   .npy           its one tensor has no name of its own: it goes with the other file's only tensor, or the one named
+//   .npy           its one tensor has no name of its own: it goes with the other file's only tensor, or the
+//                  one named
 //
 // Codes in an .npy file are uint8; beside an 8-bit type of a safetensors file they are read as that type.
 #pragma once

@@ -9,8 +9,8 @@
 namespace fp8twin {
 namespace {
 
-/// The K block at which a (taken to be the model's) and b part: known where the model gives a's bits and the best
-/// variant gives b's, or where one fault explains b.
+/// The K block at which a (taken to be the model's) and b part: known where the model gives a's bits and
+/// the best variant gives b's, or where one fault explains b.
 std::optional<std::int64_t> k_block_apart(const DiffCause& cause, const Element& element, const Difference& d,
                                           DType output) {
   if (cause.best) {

@@ -132,6 +132,7 @@ std::vector<std::int64_t> differing_elements(const Tensor& a, const Tensor& b, c
                                              const CompareOptions& options, std::int64_t limit) {
   std::vector<std::int64_t> found;
   const std::int64_t wanted = std::min(limit, comparison.different);
+  if (wanted == 0) return found;
   found.reserve(static_cast<std::size_t>(wanted));
   with_dtype(a.dtype, [&](auto dtype) {
     std::int64_t seen = 0;  // take number floor(i * different / wanted), for i = 0, 1, ...
@@ -141,8 +142,8 @@ std::vector<std::int64_t> differing_elements(const Tensor& a, const Tensor& b, c
                             options.nan_equal))
           continue;
         const auto taken = static_cast<std::int64_t>(found.size());
-        if (taken < wanted && seen == taken * comparison.different / wanted) found.push_back(index);
-        ++seen;
+        if (seen++ == taken * comparison.different / wanted) found.push_back(index);
+        if (static_cast<std::int64_t>(found.size()) == wanted) return;
       }
     }
   });

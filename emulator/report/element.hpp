@@ -1,7 +1,8 @@
 // One element of a problem's d with all that goes into it: a row of A, a row of B, their scales, c.
 //
-// Reports need single elements, picked by their index in d: the differing ones, or a sample. Elements finds the row
-// and column behind an index for every kind of problem; what no slice covers (padding, masked rows) has no element.
+// Reports need single elements, picked by their index in d: the differing ones, or a sample. Elements finds
+// the row and column behind an index for every kind of problem; what no slice covers (padding, masked rows)
+// has no element.
 #pragma once
 
 #include <cstdint>
@@ -48,7 +49,8 @@ class Elements {
   bool scaled_;
 };
 
-/// The tensor core along `count` products, 32 at a time, from accumulator c; a short last step is filled with zeros.
+/// The tensor core along `count` products, 32 at a time, from accumulator c; a short last step is filled
+/// with zeros.
 float chain(const TensorCore& core, const std::uint8_t* a, const std::uint8_t* b, std::int64_t count,
             float c = 0.0f);
 

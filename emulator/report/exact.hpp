@@ -1,18 +1,20 @@
 // The exact result of a GEMM element: no rounding anywhere until the answer is asked for as a double.
 //
-// Shares no code with the tensor-core model or the number formats, so that it can judge them: its table of E4M3 values
-// is built from the format's definition, in integers.
+// Shares no code with the tensor-core model or the number formats, so that it can judge them: its table of
+// E4M3 values is built from the format's definition, in integers.
 //
 //   One code        m * 2^e in units of 2^-9: an integer below 2^18 (448 * 512 = 229,376).
 //   One product     an integer below 2^36 in units of 2^-18.
 //   One K block     a sum of 128 of them, below 2^43: a 64-bit integer holds it, and any K below 2^27.
-//   Scaled blocks   sum * scale_a * scale_b is a 43 + 24 + 24 bit integer times a power of two. Such terms are added
-//                   into one integer of 896 bits, wide enough for any product of three FP32 values:
+//   Scaled blocks   sum * scale_a * scale_b is a 43 + 24 + 24 bit integer times a power of two. Such terms
+//                   are added into one integer of 896 bits, wide enough for any product of three FP32
+//                   values:
 //
 //           bit 895                                                                   bit 0
 //         [ sign, carries | 2^384 ... terms of scaled blocks, FP32 products ... 2^-447 | 2^-448 ]
 //
-// value() rounds that integer to the nearest double, once. NaN and infinity are kept beside it, by IEEE 754's rules.
+// value() rounds that integer to the nearest double, once. NaN and infinity are kept beside it, by IEEE
+// 754's rules.
 #pragma once
 
 #include <array>
@@ -153,8 +155,9 @@ class Sum {
   double special_ = 0;                        // the sum of the infinities and NaNs, 0 when there are none
 };
 
-/// One element of a GEMM, exactly: c + sum over K blocks of (sum of products) * scale_a * scale_b. Null scales are ones
-/// (and K is one block), a null c is zero. `block` is the number of columns that share a scale.
+/// One element of a GEMM, exactly: c + sum over K blocks of (sum of products) * scale_a * scale_b. Null
+/// scales are ones (and K is one block), a null c is zero. `block` is the number of columns that share a
+/// scale.
 inline Sum element(const std::uint8_t* a, const std::uint8_t* b, std::int64_t k, const float* a_scale,
                    const float* b_scale, const float* c, std::int64_t block = 128) {
   Sum sum;

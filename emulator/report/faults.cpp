@@ -1,5 +1,5 @@
-// Faults of a single K block: what a kernel with one wrong wait, one wrong barrier phase or one wrong scale index
-// computes. Each is the model's chain of promotions with one block changed.
+// Faults of a single K block: what a kernel with one wrong wait, one wrong barrier phase or one wrong scale
+// index computes. Each is the model's chain of promotions with one block changed.
 #include <fmt/core.h>
 #include <algorithm>
 #include <array>

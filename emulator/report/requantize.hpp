@@ -1,8 +1,8 @@
-// A problem whose a and b are not quantised yet, quantised by a recipe in memory: what `diff --problem` needs to ask
-// which recipe made the codes behind a result.
+// A problem whose a and b are not quantised yet, quantised by a recipe in memory: what `diff --problem`
+// needs to ask which recipe made the codes behind a result.
 //
-// a gets a scale for each 1 x 128 block, b for each 128 x 128; groups along K start their blocks anew; every other
-// tensor of the file stays as it is.
+// a gets a scale for each 1 x 128 block, b for each 128 x 128; groups along K start their blocks anew;
+// every other tensor of the file stays as it is.
 #pragma once
 
 #include "emulator/files/tensor.hpp"

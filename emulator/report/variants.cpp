@@ -12,8 +12,8 @@
 namespace fp8twin {
 namespace {
 
-/// The codes of [first, first + count) summed onto c, as the accumulation does it. The exact one ignores nothing but
-/// the order: c and all products in one sum, rounded to double and then to FP32.
+/// The codes [first, first + count) summed onto c. `rounded_once`: c and all products in one exact sum,
+/// which is rounded to double and then to FP32.
 float accumulate(Accumulation how, const Element& e, std::int64_t first, std::int64_t count, float c) {
   const std::uint8_t *a = e.a + first, *b = e.b + first;
   switch (how) {

@@ -1,11 +1,12 @@
-// One element of any tensor as a comparison sees it: its bits, its value, its place among its format's values.
+// One element of any tensor as a comparison sees it: its bits, its value, its place among its format's
+// values.
 //
-// The place is what ULP distances are made of. A float's magnitude bits, read as an integer, count the values upwards
-// from zero; with the sign put in front they number all values, -0 and +0 sharing place 0, infinity one step
-// past the largest finite value:
+// The place is what ULP distances are made of. A float's magnitude bits, read as an integer, count the
+// values upwards from zero; with the sign put in front they number all values, -0 and +0 sharing place 0,
+// infinity one step past the largest finite value:
 //
 //    bits (E4M3)   0xfe   ...  0x81   0x80 0x00   0x01   ...  0x7e
-//    place         -126   ...   -1      0    0      1    ...   126        distance(x, y) = |place(x) - place(y)|
+//    place         -126   ...   -1      0    0      1    ...   126     distance = |place(x) - place(y)|
 //
 // Integers are their own place; E8M0 has no sign and no zero, so its place is its code. NaN has no place.
 #pragma once

@@ -255,7 +255,8 @@ TEST_CASE("--problem with unquantised operands names the recipe") {
   write(raw, {tensor_of<std::uint16_t>("a", DType::bf16, {64, 256}, x),
               tensor_of<std::uint16_t>("b", DType::bf16, {16, 256}, y)});
 
-  /// What the model gives for codes x / s by a true division, and for x * fl(1/s), s = amax / 448 or amax * fl(1/448).
+  /// What the model gives for codes x / s by a true division, and for x * fl(1/s), s = amax / 448 or amax *
+  /// fl(1/448).
   const auto result_of = [&](bool gpu) {
     SmallProblem s(64, 16, 256);
     const auto quantise = [&](const std::vector<std::uint16_t>& values, std::int64_t rows,

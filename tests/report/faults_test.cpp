@@ -20,7 +20,8 @@ std::optional<Fault> fault_in(const SmallProblem& small, const std::vector<float
   return find_fault(elements, b, all, 2);
 }
 
-/// d where block j contributes `times` times, scaled by the scales of block `scale_of(j)`, up to block `last`.
+/// d where block j contributes `times` times, scaled by the scales of block `scale_of(j)`, up to block
+/// `last`.
 std::vector<float> faulty(const SmallProblem& s, std::int64_t block, int times, std::int64_t scales_of,
                           std::int64_t last) {
   return s.f32([&](std::int64_t row, std::int64_t column) {

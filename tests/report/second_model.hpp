@@ -1,7 +1,8 @@
 // A second, independent model of one GEMM element, for tests that must not ask the code under test.
 //
-// Everything is done on doubles that hold each number exactly: a product is below 2^18 with at most 8 significant bits,
-// an aligned term has at most 14, and 33 of them add up without rounding. Only the standard library is used.
+// Everything is done on doubles that hold each number exactly: a product is below 2^18 with at most 8
+// significant bits, an aligned term has at most 14, and 33 of them add up without rounding. Only the
+// standard library is used.
 #pragma once
 
 #include <algorithm>
@@ -13,7 +14,8 @@
 
 namespace fp8twin::test {
 
-/// The value of an E4M3 code, by counting up through the format: eight subnormal steps, then eight for each exponent.
+/// The value of an E4M3 code, by counting up through the format: eight subnormal steps, then eight for each
+/// exponent.
 inline double second_value(std::uint8_t code) {
   const int magnitude = code & 0x7f;
   if (magnitude == 0x7f) return std::numeric_limits<double>::quiet_NaN();

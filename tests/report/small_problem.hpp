@@ -1,4 +1,5 @@
-// A dense problem that owns its operands: uniform finite codes, scales of 24 random bits, or what a test puts there.
+// A dense problem that owns its operands: uniform finite codes, scales of 24 random bits, or what a test
+// puts there.
 #pragma once
 
 #include <cstdint>

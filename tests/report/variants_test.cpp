@@ -1,4 +1,5 @@
-// Each variant is recognised in a result made by a second implementation of it; and no other is mistaken for it.
+// Each variant is recognised in a result made by a second implementation of it; and no other is mistaken
+// for it.
 #include "emulator/report/variants.hpp"
 
 #include <functional>

@@ -30,11 +30,12 @@ std::int64_t read_rows(const std::string& text, std::int64_t all) {
 }
 
 std::string stage_table(const Analysis& analysis) {
-  std::string text = fmt::format("{:<28} {:>12} {:>12} {:>12} {:>12}\n", "stage", "max abs", "max rel", "rms", "calc_diff");
+  std::string text =
+      fmt::format("{:<28} {:>12} {:>12} {:>12} {:>12}\n", "stage", "max abs", "max rel", "rms", "calc_diff");
   for (const Stage& stage : analysis.stages) {
     if (stage.name == "model f32") text += "for comparison\n";
-    text += fmt::format("  {:<26} {:>12.4g} {:>12.4g} {:>12.4g} {:>12.4g}\n", stage.name, stage.max_abs, stage.max_rel, stage.rms,
-                        stage.calc_diff);
+    text += fmt::format("  {:<26} {:>12.4g} {:>12.4g} {:>12.4g} {:>12.4g}\n", stage.name, stage.max_abs,
+                        stage.max_rel, stage.rms, stage.calc_diff);
   }
   return text;
 }
@@ -44,30 +45,36 @@ std::string example_table(const Analysis& analysis, const Shape& shape, const An
   std::string text = fmt::format("{:<28}", "element of d");
   const auto row = [&](const std::string& name, const auto& value_of) {
     text += fmt::format("\n  {:<26}", name);
-    for (const AnalysedElement& element : analysis.examples) text += fmt::format(" {:>22}", value_of(element));
+    for (const AnalysedElement& element : analysis.examples)
+      text += fmt::format(" {:>22}", value_of(element));
   };
-  for (const AnalysedElement& element : analysis.examples) text += fmt::format(" {:>22}", shape_text(coordinates(shape, element.index)));
+  for (const AnalysedElement& element : analysis.examples)
+    text += fmt::format(" {:>22}", shape_text(coordinates(shape, element.index)));
   if (!options.against.empty()) {
     row("exact, unquantised", [](const AnalysedElement& e) { return fmt::format("{}", *e.unquantised); });
   }
   row("exact", [](const AnalysedElement& e) { return fmt::format("{}", e.exact); });
-  row(options.promote == "none" ? "FP32 result" : "with promotion", [](const AnalysedElement& e) { return fmt::format("{}", e.promoted); });
-  row("without promotion",
-      [](const AnalysedElement& e) { return e.not_promoted ? fmt::format("{}", *e.not_promoted) : std::string("scales vary"); });
+  row(options.promote == "none" ? "FP32 result" : "with promotion",
+      [](const AnalysedElement& e) { return fmt::format("{}", e.promoted); });
+  row("without promotion", [](const AnalysedElement& e) {
+    return e.not_promoted ? fmt::format("{}", *e.not_promoted) : std::string("scales vary");
+  });
   row("d, " + options.output, [](const AnalysedElement& e) { return fmt::format("{}", e.d); });
   return text + "\n";
 }
 
 std::string report_text(const Problem& problem, const Analysis& analysis, const AnalyzeOptions& options) {
-  std::string text = fmt::format("{}: kind {}, M {}, N {}, K {}, groups {}\n", problem.file.path, kind_name(problem.kind), problem.m, problem.n,
-                                 problem.k, problem.groups);
+  std::string text = fmt::format("{}: kind {}, M {}, N {}, K {}, groups {}\n", problem.file.path,
+                                 kind_name(problem.kind), problem.m, problem.n, problem.k, problem.groups);
   text += fmt::format("tensor core with {} fraction bits, promotion {}, output {}\n", options.fraction_bits,
                       options.promote == "none" ? "none" : "every 128 of K", options.output);
   if (analysis.rows < analysis.all_rows) {
-    text += fmt::format("{} of {} rows analysed, evenly spaced; --rows all takes every one\n", analysis.rows, analysis.all_rows);
+    text += fmt::format("{} of {} rows analysed, evenly spaced; --rows all takes every one\n", analysis.rows,
+                        analysis.all_rows);
   }
   text += fmt::format("{} elements analysed", analysis.elements);
-  if (analysis.not_finite > 0) text += fmt::format(", {} more left out: a NaN or infinity on their way", analysis.not_finite);
+  if (analysis.not_finite > 0)
+    text += fmt::format(", {} more left out: a NaN or infinity on their way", analysis.not_finite);
   text += "\n\n";
   if (!analysis.examples.empty()) {
     text += example_table(analysis, problem.d_shape(), options) + "\n";
@@ -79,27 +86,37 @@ Json report_json(const Problem& problem, const Analysis& analysis, const Analyze
   const Shape shape = problem.d_shape();
   Json stages = Json::array(), examples = Json::array();
   for (const Stage& stage : analysis.stages) {
-    stages.push_back({{"name", stage.name},
-                      {"max_abs", number(stage.max_abs)},
-                      {"max_rel", number(stage.max_rel)},
-                      {"rms", number(stage.rms)},
-                      {"calc_diff", number(stage.calc_diff)},
-                      {"max_abs_index", stage.max_abs_index < 0 ? Json(nullptr) : Json(coordinates(shape, stage.max_abs_index))}});
+    stages.push_back(
+        {{"name", stage.name},
+         {"max_abs", number(stage.max_abs)},
+         {"max_rel", number(stage.max_rel)},
+         {"rms", number(stage.rms)},
+         {"calc_diff", number(stage.calc_diff)},
+         {"max_abs_index",
+          stage.max_abs_index < 0 ? Json(nullptr) : Json(coordinates(shape, stage.max_abs_index))}});
   }
   for (const AnalysedElement& e : analysis.examples) {
-    Json json{{"index", coordinates(shape, e.index)}, {"exact", number(e.exact)}, {"promoted", number(e.promoted)}};
+    Json json{
+        {"index", coordinates(shape, e.index)}, {"exact", number(e.exact)}, {"promoted", number(e.promoted)}};
     if (e.unquantised) json["unquantised"] = number(*e.unquantised);
     json["not_promoted"] = e.not_promoted ? number(*e.not_promoted) : Json(nullptr);
     json["d"] = number(e.d);
     examples.push_back(json);
   }
-  return {{"kind", kind_name(problem.kind)},     {"m", problem.m},
-          {"n", problem.n},                      {"k", problem.k},
-          {"groups", problem.groups},            {"fraction_bits", options.fraction_bits},
-          {"promote", options.promote},          {"output", options.output},
-          {"rows", analysis.rows},               {"all_rows", analysis.all_rows},
-          {"elements", analysis.elements},       {"not_finite", analysis.not_finite},
-          {"stages", stages},                    {"examples", examples}};
+  return {{"kind", kind_name(problem.kind)},
+          {"m", problem.m},
+          {"n", problem.n},
+          {"k", problem.k},
+          {"groups", problem.groups},
+          {"fraction_bits", options.fraction_bits},
+          {"promote", options.promote},
+          {"output", options.output},
+          {"rows", analysis.rows},
+          {"all_rows", analysis.all_rows},
+          {"elements", analysis.elements},
+          {"not_finite", analysis.not_finite},
+          {"stages", stages},
+          {"examples", examples}};
 }
 
 void run_analyze(Context& context, AnalyzeOptions options) {
@@ -131,18 +148,28 @@ void run_analyze(Context& context, AnalyzeOptions options) {
 
 void add_analyze(CLI::App& app, Context& context) {
   auto options = std::make_shared<AnalyzeOptions>();
-  CLI::App* command = add_command(app, context, "analyze", "show where a GEMM's error comes from, stage by stage, against the exact result",
-                                  "fp8twin analyze problem.safetensors --against unquantised.safetensors");
+  CLI::App* command =
+      add_command(app, context, "analyze",
+                  "show where a GEMM's error comes from, stage by stage, against the exact result",
+                  "fp8twin analyze problem.safetensors --against unquantised.safetensors");
   command->add_option("PROBLEM", options->problem, "a problem file")->required();
-  command->add_option("--against", options->against, "the file with the unquantised a and b (BF16, F16 or F32), to see what quantisation lost");
-  command->add_option("--fraction-bits", options->fraction_bits, "fraction bits the tensor core keeps (25: as on Blackwell)")
+  command->add_option(
+      "--against", options->against,
+      "the file with the unquantised a and b (BF16, F16 or F32), to see what quantisation lost");
+  command
+      ->add_option("--fraction-bits", options->fraction_bits,
+                   "fraction bits the tensor core keeps (25: as on Blackwell)")
       ->check(CLI::Range(min_fraction_bits, max_fraction_bits))
       ->capture_default_str();
-  command->add_option("--promote", options->promote, "promotion to FP32 every 128 of K, or none: one chain, then one scaling")
+  command
+      ->add_option("--promote", options->promote,
+                   "promotion to FP32 every 128 of K, or none: one chain, then one scaling")
       ->check(CLI::IsMember({"128", "none"}))
       ->capture_default_str();
-  command->add_option("--output", options->output, "format of d (default: the problem's own)")->check(CLI::IsMember({"bf16", "f32"}));
-  command->add_option("--rows", options->rows, "rows of d to analyse, or 'all' (default: as many as take seconds, evenly spaced)");
+  command->add_option("--output", options->output, "format of d (default: the problem's own)")
+      ->check(CLI::IsMember({"bf16", "f32"}));
+  command->add_option("--rows", options->rows,
+                      "rows of d to analyse, or 'all' (default: as many as take seconds, evenly spaced)");
   command->callback([&context, options] { run_analyze(context, *options); });
 }
 

@@ -41,9 +41,12 @@ Json histogram_json(const Comparison& comparison) {
 Json cause_json(const DiffCause& cause) {
   Json variants = Json::array();
   for (const VariantScore& score : cause.scores) {
-    variants.push_back({{"name", score.variant.name}, {"differing", score.differing}, {"sample", score.sample}});
+    variants.push_back(
+        {{"name", score.variant.name}, {"differing", score.differing}, {"sample", score.sample}});
   }
-  Json json{{"differing_tested", cause.differing_tested}, {"sample_tested", cause.sample_tested}, {"variants", variants}};
+  Json json{{"differing_tested", cause.differing_tested},
+            {"sample_tested", cause.sample_tested},
+            {"variants", variants}};
   json["best"] = cause.best ? Json(cause.scores[*cause.best].variant.name) : Json(nullptr);
   json["fault"] = cause.fault ? Json{{"sentence", cause.fault->sentence()},
                                      {"k_block", cause.fault->k_block},
@@ -101,10 +104,14 @@ Json diff_json(const std::vector<Answer>& answers) {
       first["tensor"] = answer.subject.name;
     }
   }
-  Json json{{"equal", total.equal()},           {"elements", total.elements},
-            {"different", total.different},     {"nan_mismatch", total.nan_mismatch},
-            {"max_ulp", total.max_ulp},         {"max_abs", number(total.max_abs)},
-            {"max_rel", number(total.max_rel)}, {"calc_diff", number(total.calc_diff)},
+  Json json{{"equal", total.equal()},
+            {"elements", total.elements},
+            {"different", total.different},
+            {"nan_mismatch", total.nan_mismatch},
+            {"max_ulp", total.max_ulp},
+            {"max_abs", number(total.max_abs)},
+            {"max_rel", number(total.max_rel)},
+            {"calc_diff", number(total.calc_diff)},
             {"first", first}};
   if (answers.size() == 1 && answers[0].cause) json["cause"] = tensors[0]["cause"];
   json["tensors"] = tensors;

@@ -50,8 +50,9 @@ class Pairs {
   void pair_npy() {
     for (const auto* file : {&a_, &b_}) {
       if (file->tensors.size() != 1) {
-        throw Error(fmt::format("{} holds {} tensors ({}) and the other file one; --tensor has to say which to compare",
-                                file->path, file->tensors.size(), names_of(*file)));
+        throw Error(fmt::format(
+            "{} holds {} tensors ({}) and the other file one; --tensor has to say which to compare",
+            file->path, file->tensors.size(), names_of(*file)));
       }
     }
     add(a_.tensors.front(), b_.tensors.front());
@@ -61,8 +62,9 @@ class Pairs {
     for (const auto& [file, other] : {std::pair(&a_, &b_), std::pair(&b_, &a_)}) {
       for (const Tensor& tensor : file->tensors) {
         if (other->find(tensor.name)) continue;
-        throw Error(fmt::format("{} holds a tensor {} that {} lacks (its tensors: {}); --tensor compares chosen ones", file->path,
-                                quote(tensor.name), other->path, names_of(*other)));
+        throw Error(
+            fmt::format("{} holds a tensor {} that {} lacks (its tensors: {}); --tensor compares chosen ones",
+                        file->path, quote(tensor.name), other->path, names_of(*other)));
       }
     }
     for (const Tensor& tensor : a_.tensors) add(tensor, b_.at(tensor.name));
@@ -73,9 +75,10 @@ class Pairs {
     if (is_npy(a_) && a.dtype == DType::u8 && dtype_size(b.dtype) == 1) a.dtype = b.dtype;
     if (is_npy(b_) && b.dtype == DType::u8 && dtype_size(a.dtype) == 1) b.dtype = a.dtype;
     if (a.dtype != b.dtype || a.shape != b.shape) {
-      throw Error(fmt::format("{}: tensor {} is {} {} and {}: tensor {} is {} {}; needed are one dtype and one shape", a_.path,
-                              quote(a.name), dtype_name(a.dtype), shape_text(a.shape), b_.path, quote(b.name), dtype_name(b.dtype),
-                              shape_text(b.shape)));
+      throw Error(
+          fmt::format("{}: tensor {} is {} {} and {}: tensor {} is {} {}; needed are one dtype and one shape",
+                      a_.path, quote(a.name), dtype_name(a.dtype), shape_text(a.shape), b_.path,
+                      quote(b.name), dtype_name(b.dtype), shape_text(b.shape)));
     }
     const std::string name = a.name == b.name ? a.name : a.name + " and " + b.name;
     subjects_.push_back({name, std::move(a), std::move(b)});
@@ -87,7 +90,8 @@ class Pairs {
 
 }  // namespace
 
-std::vector<TensorPair> pair_tensors(const TensorFile& a, const TensorFile& b, const std::vector<std::string>& names, bool prefer_d) {
+std::vector<TensorPair> pair_tensors(const TensorFile& a, const TensorFile& b,
+                                     const std::vector<std::string>& names, bool prefer_d) {
   Pairs pairs(a, b);
   return names.empty() ? pairs.by_content(prefer_d) : pairs.by_option(names);
 }

@@ -67,10 +67,13 @@ struct Way {
 /// The stages of one run: which there are, and how an element's way adds to them.
 class Analyser {
  public:
-  Analyser(const Problem& problem, const AnalysisOptions& options) : problem_(problem), options_(options), elements_(problem) {
+  Analyser(const Problem& problem, const AnalysisOptions& options)
+      : problem_(problem), options_(options), elements_(problem) {
     for (const IndexRange& range : elements_.ranges()) constant_ = constant_ && constant_over(range);
     if (!options.promote && !constant_) {
-      throw Error(fmt::format("{}: scales vary along K; --promote none needs one scale for all of K in every row", problem.file.path));
+      throw Error(
+          fmt::format("{}: scales vary along K; --promote none needs one scale for all of K in every row",
+                      problem.file.path));
     }
   }
 
@@ -97,7 +100,8 @@ class Analyser {
     (next++)->add(way.f, way.d, reference, index);
     (next++)->add(options_.against_a ? way.u : way.e, way.d, reference, index);
     (next++)->add(way.e, way.f, reference, index);
-    if (scaled()) (next++)->add(way.without_from, way.without, constant_ ? reference : way.without_from.value(), index);
+    if (scaled())
+      (next++)->add(way.without_from, way.without, constant_ ? reference : way.without_from.value(), index);
     if (other_core()) (next++)->add(way.e, way.t_sm90, reference, index);
   }
 
@@ -126,7 +130,8 @@ class Analyser {
   bool other_core() const { return options_.core.fraction_bits != sm90.fraction_bits; }
 
   bool constant_over(IndexRange range) const {
-    const std::int64_t n = problem_.n;  // every row's scales of A against the first of B, and the other way round
+    const std::int64_t n =
+        problem_.n;  // every row's scales of A against the first of B, and the other way round
     for (std::int64_t index = range.begin; index < range.end; index += n) {
       if (!elements_.at(index).constant_scales()) return false;
     }
@@ -193,22 +198,25 @@ class Analyser {
 };
 
 /// Rows of d (numbered as if d were a matrix of n columns) to analyse: evenly spaced, within the budget.
-std::vector<std::int64_t> rows_to_analyse(const Problem& problem, const AnalysisOptions& options, const Elements& elements,
-                                          std::int64_t& all_rows) {
+std::vector<std::int64_t> rows_to_analyse(const Problem& problem, const AnalysisOptions& options,
+                                          const Elements& elements, std::int64_t& all_rows) {
   if (problem.n == 0 || elements.count() == 0) return {};
   std::vector<IndexRange> rows = elements.ranges();
   for (IndexRange& range : rows) range = {range.begin / problem.n, range.end / problem.n};
   all_rows = elements.count() / problem.n;
   const std::int64_t budget = options.against_a ? row_budget / 8 : row_budget;
-  const std::int64_t automatic = std::max<std::int64_t>(1, budget / std::max<std::int64_t>(1, problem.n * problem.k));
+  const std::int64_t automatic =
+      std::max<std::int64_t>(1, budget / std::max<std::int64_t>(1, problem.n * problem.k));
   return evenly_spaced(rows, options.rows > 0 ? options.rows : automatic);
 }
 
 void check_unquantised(const Tensor* tensor, const char* name, const Shape& shape) {
-  const bool float_type = tensor->dtype == DType::bf16 || tensor->dtype == DType::f16 || tensor->dtype == DType::f32;
+  const bool float_type =
+      tensor->dtype == DType::bf16 || tensor->dtype == DType::f16 || tensor->dtype == DType::f32;
   if (float_type && tensor->shape == shape) return;
-  throw Error(fmt::format("the unquantised tensor '{}' is {} {}; needed is BF16, F16 or F32 of shape {}, as the problem's codes",
-                          name, dtype_name(tensor->dtype), shape_text(tensor->shape), shape_text(shape)));
+  throw Error(fmt::format(
+      "the unquantised tensor '{}' is {} {}; needed is BF16, F16 or F32 of shape {}, as the problem's codes",
+      name, dtype_name(tensor->dtype), shape_text(tensor->shape), shape_text(shape)));
 }
 
 struct Unit {
@@ -234,7 +242,8 @@ Analysis analyze(const Problem& problem, const AnalysisOptions& options) {
   }
   const Analyser analyser(problem, options);
   Analysis analysis;
-  const std::vector<std::int64_t> rows = rows_to_analyse(problem, options, analyser.elements(), analysis.all_rows);
+  const std::vector<std::int64_t> rows =
+      rows_to_analyse(problem, options, analyser.elements(), analysis.all_rows);
   analysis.rows = static_cast<std::int64_t>(rows.size());
 
   const std::vector<std::string> names = analyser.names();
@@ -244,7 +253,8 @@ Analysis analyze(const Problem& problem, const AnalysisOptions& options) {
   parallel_for(unit_count, options.threads, [&](std::int64_t i, int worker) {
     Unit& unit = units[static_cast<std::size_t>(i)];
     unit.sums.resize(names.size());
-    const std::int64_t row = rows[static_cast<std::size_t>(i / units_a_row)], first = i % units_a_row * unit_columns;
+    const std::int64_t row = rows[static_cast<std::size_t>(i / units_a_row)],
+                       first = i % units_a_row * unit_columns;
     for (std::int64_t column = first; column < std::min(problem.n, first + unit_columns); ++column) {
       const Way way = analyser.walk(row * problem.n + column);
       ++(way.finite() ? unit.elements : unit.not_finite);
@@ -259,7 +269,8 @@ Analysis analyze(const Problem& problem, const AnalysisOptions& options) {
     analysis.not_finite += unit.not_finite;
     for (std::size_t s = 0; s < sums.size(); ++s) sums[s].append(unit.sums[s]);
   }
-  for (std::size_t s = 0; s < sums.size(); ++s) analysis.stages.push_back(finished(names[s], sums[s], analysis.elements));
+  for (std::size_t s = 0; s < sums.size(); ++s)
+    analysis.stages.push_back(finished(names[s], sums[s], analysis.elements));
   if (!rows.empty()) {
     const std::int64_t first = rows[0] * problem.n;
     analysis.examples.push_back(analyser.walk(first).values);

@@ -10,16 +10,18 @@
 //      |  output rounding    to d's format
 //   D  d
 //
-// Each stage's error is (after - before), computed exactly and then rounded to double, so the four add up, element by
-// element, to the `total`, D - U or D - E. Then, for comparison:
+// Each stage's error is (after - before), computed exactly and then rounded to double, so the four add up,
+// element by element, to the `total`, D - U or D - E. Then, for comparison:
 //
 //   model f32            F - E
-//   without promotion    one chain over all of K and one multiplication by s, plus c, against E. Where scales vary
-//                        along K: the chain of the codes alone against their exact sum ("..., unscaled")
+//   without promotion    one chain over all of K and one multiplication by s, plus c, against E. Where
+//                        scales vary along K: the chain of the codes alone against their exact sum ("...,
+//                        unscaled")
 //   accumulation sm90    T - E with Hopper's 13 bits, when another number was asked for
 //
-// Relative errors are taken of the exact result (U, else E; elements where it is 0 are left out of max_rel). calc_diff is DeepGEMM's
-// score between the two ends of a stage. Elements with a NaN or infinity on their way are left out and counted.
+// Relative errors are taken of the exact result (U, else E; elements where it is 0 are left out of
+// max_rel). calc_diff is DeepGEMM's score between the two ends of a stage. Elements with a NaN or infinity
+// on their way are left out and counted.
 #pragma once
 
 #include <cstdint>
@@ -40,7 +42,8 @@ struct AnalysisOptions {
   int threads = 0;
   /// Rows of d to analyse, evenly spaced. 0: as many as `row_budget` allows.
   std::int64_t rows = 0;
-  const Tensor *against_a = nullptr, *against_b = nullptr;  // unquantised: BF16, F16 or F32, shaped as the codes
+  const Tensor *against_a = nullptr,
+               *against_b = nullptr;  // unquantised: BF16, F16 or F32, shaped as the codes
   std::function<void(std::int64_t done, std::int64_t total)> progress = {};
 };
 

@@ -4,12 +4,15 @@
 
 #include <limits>
 
+#include "emulator/report/requantize.hpp"
+
 namespace fp8twin {
 namespace {
 
-/// The K block at which a (taken to be the model's) and b part: known where the model gives a's bits and the best
-/// variant gives b's, or where one fault explains b.
-std::optional<std::int64_t> k_block_apart(const DiffCause& cause, const Element& element, const Difference& d, DType output) {
+/// The K block at which a (taken to be the model's) and b part: known where the model gives a's bits and
+/// the best variant gives b's, or where one fault explains b.
+std::optional<std::int64_t> k_block_apart(const DiffCause& cause, const Element& element, const Difference& d,
+                                          DType output) {
   if (cause.best) {
     const Variant &model = cause.scores[0].variant, &best = cause.scores[*cause.best].variant;
     if (evaluate(model, element, output) == d.a && evaluate(best, element, output) == d.b) {
@@ -19,43 +22,85 @@ std::optional<std::int64_t> k_block_apart(const DiffCause& cause, const Element&
   return cause.fault ? std::optional(cause.fault->k_block) : std::nullopt;
 }
 
+/// The elements to compute again.
+struct Chosen {
+  std::vector<std::int64_t> differing, overall;
+};
+
+Chosen choose(const Elements& elements, const Tensor& a, const Tensor& b, const Comparison& comparison,
+              const CompareOptions& options, std::int64_t sample) {
+  const std::int64_t limit = sample > 0 ? sample : std::numeric_limits<std::int64_t>::max();
+  return {differing_elements(a, b, comparison, options, limit), evenly_spaced(elements.ranges(), limit)};
+}
+
+DiffCause empty_cause(const Chosen& chosen) {
+  DiffCause cause;
+  cause.differing_tested = static_cast<std::int64_t>(chosen.differing.size());
+  cause.sample_tested = static_cast<std::int64_t>(chosen.overall.size());
+  return cause;
+}
+
 }  // namespace
 
-DiffCause find_cause(const Problem& problem, const Elements& elements, const Tensor& a, const Tensor& b, const Comparison& comparison,
-                     const CompareOptions& options, std::int64_t sample, const ReportProgress& progress) {
-  const std::int64_t limit = sample > 0 ? sample : std::numeric_limits<std::int64_t>::max();
-  const std::vector<std::int64_t> differing = differing_elements(a, b, comparison, options, limit);
-  const std::vector<std::int64_t> overall = evenly_spaced(elements.ranges(), limit);
-  DiffCause cause;
-  cause.differing_tested = static_cast<std::int64_t>(differing.size());
-  cause.sample_tested = static_cast<std::int64_t>(overall.size());
-  cause.scores = score_variants(elements, variants_for(problem, b.dtype), b, differing, overall, options.threads, progress);
+DiffCause find_cause(const Problem& problem, const Elements& elements, const Tensor& a, const Tensor& b,
+                     const Comparison& comparison, const CompareOptions& options, std::int64_t sample,
+                     const ReportProgress& progress) {
+  const Chosen chosen = choose(elements, a, b, comparison, options, sample);
+  DiffCause cause = empty_cause(chosen);
+  cause.scores = score_variants(elements, variants_for(problem, b.dtype), b, chosen.differing, chosen.overall,
+                                options.threads, progress);
   cause.best = best_variant(cause.scores);
-  cause.fault = find_fault(elements, b, differing, options.threads);
+  cause.fault = find_fault(elements, b, chosen.differing, options.threads);
   for (const Difference& d : comparison.first) {
     cause.k_blocks.push_back(k_block_apart(cause, elements.at(d.index), d, b.dtype));
   }
   return cause;
 }
 
+DiffCause find_recipe(const TensorFile& unquantised, const Elements& elements, const Tensor& a,
+                      const Tensor& b, const Comparison& comparison, const CompareOptions& options,
+                      std::int64_t sample) {
+  const Chosen chosen = choose(elements, a, b, comparison, options, sample);
+  DiffCause cause = empty_cause(chosen);
+  cause.recipes = true;
+  cause.k_blocks.resize(comparison.first.size());
+  for (const ScaleFormat format : {ScaleFormat::f32, ScaleFormat::ue8m0}) {
+    for (const Recipe& recipe : all_recipes()) {
+      const Problem problem = read_problem(quantised_file(unquantised, recipe, format, options.threads));
+      const Variant model = variants_for(problem, b.dtype).front();
+      VariantScore score =
+          score_variants(Elements(problem), {&model, 1}, b, chosen.differing, chosen.overall, options.threads)
+              .front();
+      score.variant.name = fmt::format("{}, {} scales", recipe.name, scale_format_name(format));
+      cause.scores.push_back(score);
+    }
+  }
+  cause.best = best_variant(cause.scores);
+  return cause;
+}
+
 std::string DiffCause::sentence() const {
   if (differing_tested == 0) return "nothing differs, so there is nothing to explain";
-  const auto share = [](std::int64_t part, std::int64_t of) { return static_cast<double>(part) / static_cast<double>(of); };
+  const auto share = [](std::int64_t part, std::int64_t of) {
+    return static_cast<double>(part) / static_cast<double>(of);
+  };
   const double fault_share = fault ? share(fault->reproduced, fault->tested) : 0;
   if (best && share(scores[*best].differing, differing_tested) >= fault_share) {
     const VariantScore& score = scores[*best];
     const bool all = score.differing == differing_tested;
-    if (*best == 0 && all) return "b is what the model gives in every differing element tested: it is a that departs from it";
+    if (*best == 0 && all && !recipes)
+      return "b is what the model gives in every differing element tested: it is a that departs from it";
     if (all && score.sample == sample_tested) {
       return fmt::format("b is reproduced by {} in every element tested", score.variant.name);
     }
     if (2 * score.differing > differing_tested) {
-      return fmt::format("b is reproduced by {} in {} of {} differing elements and {} of {} of the sample", score.variant.name,
-                         score.differing, differing_tested, score.sample, sample_tested);
+      return fmt::format("b is reproduced by {} in {} of {} differing elements and {} of {} of the sample",
+                         score.variant.name, score.differing, differing_tested, score.sample, sample_tested);
     }
   }
   if (fault) {
-    return fmt::format("{}, in {} of {} differing elements tested", fault->sentence(), fault->reproduced, fault->tested);
+    return fmt::format("{}, in {} of {} differing elements tested", fault->sentence(), fault->reproduced,
+                       fault->tested);
   }
   return "no variant reproduces most of b's differing elements";
 }

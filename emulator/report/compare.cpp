@@ -56,7 +56,9 @@ void add_difference(Partial& partial, std::int64_t index, std::uint32_t a, std::
   const double x = word_value(dtype, a), y = word_value(dtype, b), distance = std::fabs(x - y);
   const double larger = std::max(std::fabs(x), std::fabs(y));
   raise_to(distance, counts.max_abs, index, counts.max_abs_index);
-  if (larger > 0) raise_to(std::isinf(distance) ? distance : distance / larger, counts.max_rel, index, counts.max_rel_index);
+  if (larger > 0)
+    raise_to(std::isinf(distance) ? distance : distance / larger, counts.max_rel, index,
+             counts.max_rel_index);
   if (std::isfinite(distance)) partial.square_difference += distance * distance;
 }
 
@@ -66,7 +68,8 @@ Partial compare_chunk(const Tensor& a, const Tensor& b, IndexRange chunk, const 
   Comparison& counts = partial.counts;
   counts.elements = chunk.end - chunk.begin;
   for (std::int64_t index = chunk.begin; index < chunk.end; ++index) {
-    const std::uint32_t x = load_word<dtype>(a.bytes.data(), index), y = load_word<dtype>(b.bytes.data(), index);
+    const std::uint32_t x = load_word<dtype>(a.bytes.data(), index),
+                        y = load_word<dtype>(b.bytes.data(), index);
     const bool nan = word_is_nan(dtype, x) || word_is_nan(dtype, y);
     if (!nan) {
       const double u = word_value(dtype, x), v = word_value(dtype, y), square = u * u + v * v;
@@ -74,7 +77,8 @@ Partial compare_chunk(const Tensor& a, const Tensor& b, IndexRange chunk, const 
     }
     if (!differs<dtype>(x, y, options.nan_equal)) continue;
     ++counts.different;
-    if (counts.first.size() < static_cast<std::size_t>(options.first_count)) counts.first.push_back({index, x, y});
+    if (counts.first.size() < static_cast<std::size_t>(options.first_count))
+      counts.first.push_back({index, x, y});
     if (nan) {
       ++counts.nan_mismatch;
     } else {
@@ -106,8 +110,9 @@ void append(Partial& total, const Partial& next, int first_count) {
 
 Comparison compare(const Tensor& a, const Tensor& b, const CompareOptions& options) {
   if (a.dtype != b.dtype || a.shape != b.shape) {
-    throw Error(fmt::format("tensor '{}' is {} {} and tensor '{}' is {} {}; a comparison needs one dtype and shape", a.name,
-                            dtype_name(a.dtype), shape_text(a.shape), b.name, dtype_name(b.dtype), shape_text(b.shape)));
+    throw Error(fmt::format(
+        "tensor '{}' is {} {} and tensor '{}' is {} {}; a comparison needs one dtype and shape", a.name,
+        dtype_name(a.dtype), shape_text(a.shape), b.name, dtype_name(b.dtype), shape_text(b.shape)));
   }
   const std::vector<IndexRange> chunks = chunks_of(ranges_of(a, options));
   std::vector<Partial> partials(chunks.size());
@@ -127,15 +132,18 @@ std::vector<std::int64_t> differing_elements(const Tensor& a, const Tensor& b, c
                                              const CompareOptions& options, std::int64_t limit) {
   std::vector<std::int64_t> found;
   const std::int64_t wanted = std::min(limit, comparison.different);
+  if (wanted == 0) return found;
   found.reserve(static_cast<std::size_t>(wanted));
   with_dtype(a.dtype, [&](auto dtype) {
     std::int64_t seen = 0;  // take number floor(i * different / wanted), for i = 0, 1, ...
     for (const IndexRange& range : ranges_of(a, options)) {
       for (std::int64_t index = range.begin; index < range.end; ++index) {
-        if (!differs<dtype>(load_word<dtype>(a.bytes.data(), index), load_word<dtype>(b.bytes.data(), index), options.nan_equal)) continue;
+        if (!differs<dtype>(load_word<dtype>(a.bytes.data(), index), load_word<dtype>(b.bytes.data(), index),
+                            options.nan_equal))
+          continue;
         const auto taken = static_cast<std::int64_t>(found.size());
-        if (taken < wanted && seen == taken * comparison.different / wanted) found.push_back(index);
-        ++seen;
+        if (seen++ == taken * comparison.different / wanted) found.push_back(index);
+        if (static_cast<std::int64_t>(found.size()) == wanted) return;
       }
     }
   });

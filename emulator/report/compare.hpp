@@ -1,16 +1,19 @@
 // Compares two tensors of one dtype and shape, bits first.
 //
-//   different      elements whose bit patterns differ; -0 and +0 do. With nan_equal, two NaNs of any patterns do not.
-//   nan_mismatch   those of them with a NaN on at least one side. They have no distance: left out of everything below.
+//   different      elements whose bit patterns differ; -0 and +0 do. With nan_equal, two NaNs of any
+//                  patterns do not.
+//   nan_mismatch   those of them with a NaN on at least one side. They have no distance: left out of
+//                  everything below.
 //   max_ulp        largest distance in representable steps of the dtype (word.hpp); -0 and +0 are 0 apart.
 //   ulp_histogram  [0] distance 0 (the signed zeros), [i] distances 2^(i-1) to 2^i - 1.
 //   max_abs        largest |a - b|, in double. An infinity against anything else is infinitely far away.
 //   max_rel        largest |a - b| / max(|a|, |b|): symmetric, and at most 2; infinite where |a - b| is.
-//   calc_diff      DeepGEMM's score 1 - 2 sum(ab) / sum(a^2 + b^2), over all pairs of finite values, in double. Computed
-//                  as the equal sum((a - b)^2) / sum(a^2 + b^2), which does not cancel; 0 when both are all zero.
+//   calc_diff      DeepGEMM's score 1 - 2 sum(ab) / sum(a^2 + b^2), over all pairs of finite values, in
+//                  double. Computed as the equal sum((a - b)^2) / sum(a^2 + b^2), which does not cancel; 0
+//                  when both are all zero.
 //
-// Tensors are read where they lie, in chunks handed to threads. Chunks are the same for every number of threads and
-// their sums are added in order, so the result does not depend on it.
+// Tensors are read where they lie, in chunks handed to threads. Chunks are the same for every number of
+// threads and their sums are added in order, so the result does not depend on it.
 #pragma once
 
 #include <array>
@@ -56,7 +59,8 @@ struct Comparison {
 /// a and b must have one dtype and shape; anything else is an Error.
 Comparison compare(const Tensor& a, const Tensor& b, const CompareOptions& options = {});
 
-/// Indices of the differing elements, ascending; at most `limit` of them, evenly spaced among `comparison.different`.
+/// Indices of the differing elements, ascending; at most `limit` of them, evenly spaced among
+/// `comparison.different`.
 std::vector<std::int64_t> differing_elements(const Tensor& a, const Tensor& b, const Comparison& comparison,
                                              const CompareOptions& options, std::int64_t limit);
 

@@ -7,8 +7,8 @@
 //     calc_diff                     1.2e-09
 //     ULP distance  elements
 //                1         2  ########################################
-//     first differences                a                b   owner
-//       [3, 17]         1.5  0x3fc0   1.5078125  0x3fc1   tile (0, 0), warpgroup 0, warp 0, lane 12, register 9
+//     first differences         a                b   owner, for tiles of 64 x 128
+//       [3, 17]      1.5  0x3fc0   1.5078125  0x3fc1   tile (0, 0), warpgroup 0, warp 0, lane 12, ...
 #pragma once
 
 #include <optional>

@@ -1,7 +1,8 @@
 // One element of a problem's d with all that goes into it: a row of A, a row of B, their scales, c.
 //
-// Reports need single elements, picked by their index in d: the differing ones, or a sample. Elements finds the row
-// and column behind an index for every kind of problem; what no slice covers (padding, masked rows) has no element.
+// Reports need single elements, picked by their index in d: the differing ones, or a sample. Elements finds
+// the row and column behind an index for every kind of problem; what no slice covers (padding, masked rows)
+// has no element.
 #pragma once
 
 #include <cstdint>
@@ -24,7 +25,9 @@ struct Element {
   const float* c = nullptr;  // null: none
 
   std::int64_t k_blocks() const { return (k + 127) / 128; }
-  std::int64_t block_length(std::int64_t block) const { return block + 1 < k_blocks() ? 128 : k - 128 * block; }
+  std::int64_t block_length(std::int64_t block) const {
+    return block + 1 < k_blocks() ? 128 : k - 128 * block;
+  }
   /// fl32(scale_a * scale_b) of a K block; 1 without scales.
   float scale(std::int64_t block) const { return scaled ? mul_rn(a_scale[block], b_scale[block]) : 1.0f; }
   /// One scale pair for all of K: what a chain without promotion needs.
@@ -46,7 +49,9 @@ class Elements {
   bool scaled_;
 };
 
-/// The tensor core along `count` products, 32 at a time, from accumulator c; a short last step is filled with zeros.
-float chain(const TensorCore& core, const std::uint8_t* a, const std::uint8_t* b, std::int64_t count, float c = 0.0f);
+/// The tensor core along `count` products, 32 at a time, from accumulator c; a short last step is filled
+/// with zeros.
+float chain(const TensorCore& core, const std::uint8_t* a, const std::uint8_t* b, std::int64_t count,
+            float c = 0.0f);
 
 }  // namespace fp8twin

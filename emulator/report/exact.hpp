@@ -1,18 +1,20 @@
 // The exact result of a GEMM element: no rounding anywhere until the answer is asked for as a double.
 //
-// Shares no code with the tensor-core model or the number formats, so that it can judge them: its table of E4M3 values
-// is built from the format's definition, in integers.
+// Shares no code with the tensor-core model or the number formats, so that it can judge them: its table of
+// E4M3 values is built from the format's definition, in integers.
 //
 //   One code        m * 2^e in units of 2^-9: an integer below 2^18 (448 * 512 = 229,376).
 //   One product     an integer below 2^36 in units of 2^-18.
 //   One K block     a sum of 128 of them, below 2^43: a 64-bit integer holds it, and any K below 2^27.
-//   Scaled blocks   sum * scale_a * scale_b is a 43 + 24 + 24 bit integer times a power of two. Such terms are added
-//                   into one integer of 896 bits, wide enough for any product of three FP32 values:
+//   Scaled blocks   sum * scale_a * scale_b is a 43 + 24 + 24 bit integer times a power of two. Such terms
+//                   are added into one integer of 896 bits, wide enough for any product of three FP32
+//                   values:
 //
 //           bit 895                                                                   bit 0
 //         [ sign, carries | 2^384 ... terms of scaled blocks, FP32 products ... 2^-447 | 2^-448 ]
 //
-// value() rounds that integer to the nearest double, once. NaN and infinity are kept beside it, by IEEE 754's rules.
+// value() rounds that integer to the nearest double, once. NaN and infinity are kept beside it, by IEEE
+// 754's rules.
 #pragma once
 
 #include <array>
@@ -59,7 +61,8 @@ struct Float {
 constexpr Float take_apart(float x) {
   const auto bits = std::bit_cast<std::uint32_t>(x);
   const std::uint32_t field = (bits >> 23) & 0xff, fraction = bits & 0x7fffff;
-  return {(bits >> 31) != 0, field ? fraction | 0x800000 : fraction, field ? static_cast<int>(field) - 150 : -149};
+  return {(bits >> 31) != 0, field ? fraction | 0x800000 : fraction,
+          field ? static_cast<int>(field) - 150 : -149};
 }
 
 class Sum {
@@ -69,16 +72,19 @@ class Sum {
     if (!std::isfinite(x) || !std::isfinite(y)) return add_special(static_cast<double>(count) * x * y);
     const Float u = take_apart(x), v = take_apart(y);
     const std::uint64_t scale = std::uint64_t{u.significand} * v.significand;  // 48 bits
-    const std::uint64_t magnitude = count < 0 ? std::uint64_t{0} - static_cast<std::uint64_t>(count) : static_cast<std::uint64_t>(count);
+    const std::uint64_t magnitude =
+        count < 0 ? std::uint64_t{0} - static_cast<std::uint64_t>(count) : static_cast<std::uint64_t>(count);
     const bool negative = (count < 0) != (u.negative != v.negative);
     const int exponent = product_exponent + u.exponent + v.exponent;
     add(negative, static_cast<Unsigned128>(scale) * magnitude, exponent);
   }
   /// Adds x * y * z.
   void add_product(float x, float y = 1.0f, float z = 1.0f) {
-    if (!std::isfinite(x) || !std::isfinite(y) || !std::isfinite(z)) return add_special(static_cast<double>(x) * y * z);
+    if (!std::isfinite(x) || !std::isfinite(y) || !std::isfinite(z))
+      return add_special(static_cast<double>(x) * y * z);
     const Float u = take_apart(x), v = take_apart(y), w = take_apart(z);
-    const Unsigned128 magnitude = static_cast<Unsigned128>(std::uint64_t{u.significand} * v.significand) * w.significand;
+    const Unsigned128 magnitude =
+        static_cast<Unsigned128>(std::uint64_t{u.significand} * v.significand) * w.significand;
     add(u.negative != (v.negative != w.negative), magnitude, u.exponent + v.exponent + w.exponent);
   }
   void add_nan() { special_ = std::numeric_limits<double>::quiet_NaN(); }
@@ -115,11 +121,14 @@ class Sum {
 
   void add(bool negative, Unsigned128 magnitude, int exponent) {
     const int position = exponent - lowest, shift = position % 64;
-    const auto low = static_cast<std::uint64_t>(magnitude), high = static_cast<std::uint64_t>(magnitude >> 64);
-    const std::array<std::uint64_t, 3> words{low << shift, shift ? (low >> (64 - shift)) | (high << shift) : high,
+    const auto low = static_cast<std::uint64_t>(magnitude),
+               high = static_cast<std::uint64_t>(magnitude >> 64);
+    const std::array<std::uint64_t, 3> words{low << shift,
+                                             shift ? (low >> (64 - shift)) | (high << shift) : high,
                                              shift ? high >> (64 - shift) : 0};
     std::uint64_t carry = 0;
-    for (std::size_t i = static_cast<std::size_t>(position / 64), word = 0; i < limbs && (word < 3 || carry); ++i, ++word) {
+    for (std::size_t i = static_cast<std::size_t>(position / 64), word = 0; i < limbs && (word < 3 || carry);
+         ++i, ++word) {
       carry = step(limbs_[i], word < 3 ? words[word] : 0, carry, negative);
     }
   }
@@ -146,10 +155,11 @@ class Sum {
   double special_ = 0;                        // the sum of the infinities and NaNs, 0 when there are none
 };
 
-/// One element of a GEMM, exactly: c + sum over K blocks of (sum of products) * scale_a * scale_b. Null scales are ones
-/// (and K is one block), a null c is zero. `block` is the number of columns that share a scale.
-inline Sum element(const std::uint8_t* a, const std::uint8_t* b, std::int64_t k, const float* a_scale, const float* b_scale,
-                   const float* c, std::int64_t block = 128) {
+/// One element of a GEMM, exactly: c + sum over K blocks of (sum of products) * scale_a * scale_b. Null
+/// scales are ones (and K is one block), a null c is zero. `block` is the number of columns that share a
+/// scale.
+inline Sum element(const std::uint8_t* a, const std::uint8_t* b, std::int64_t k, const float* a_scale,
+                   const float* b_scale, const float* c, std::int64_t block = 128) {
   Sum sum;
   const std::int64_t step = a_scale ? block : k;
   for (std::int64_t at = 0, j = 0; at < k; at += step, ++j) {

@@ -1,8 +1,8 @@
-// Faults of a single K block: what a kernel with one wrong wait, one wrong barrier phase or one wrong scale index
-// computes. Each is the model's chain of promotions with one block changed.
+// Faults of a single K block: what a kernel with one wrong wait, one wrong barrier phase or one wrong scale
+// index computes. Each is the model's chain of promotions with one block changed.
+#include <fmt/core.h>
 #include <algorithm>
 #include <array>
-#include <fmt/core.h>
 #include <map>
 
 #include "emulator/number/bf16.hpp"
@@ -15,8 +15,9 @@ namespace {
 
 constexpr std::int64_t tested_elements = 1000;
 constexpr std::int64_t most_blocks = 512;  // the search is quadratic in the number of K blocks
-constexpr std::array fault_kinds{FaultKind::block_left_out, FaultKind::block_twice, FaultKind::scales_of_previous,
-                                 FaultKind::scales_of_next, FaultKind::ends_after};
+constexpr std::array fault_kinds{FaultKind::block_left_out, FaultKind::block_twice,
+                                 FaultKind::scales_of_previous, FaultKind::scales_of_next,
+                                 FaultKind::ends_after};
 
 struct Blocks {
   std::vector<float> p, scale, before;  // of each K block: its sum, its scale, `final` before it
@@ -39,7 +40,8 @@ std::optional<float> with_fault(const Blocks& blocks, FaultKind kind, std::size_
   const std::size_t count = blocks.p.size();
   float final = blocks.before[j];
   switch (kind) {
-    case FaultKind::block_left_out: break;
+    case FaultKind::block_left_out:
+      break;
     case FaultKind::block_twice:
       final = fma_rn(blocks.scale[j], blocks.p[j], fma_rn(blocks.scale[j], blocks.p[j], final));
       break;
@@ -63,16 +65,22 @@ std::optional<float> with_fault(const Blocks& blocks, FaultKind kind, std::size_
 
 std::string Fault::sentence() const {
   switch (kind) {
-    case FaultKind::block_left_out: return fmt::format("b is the model's result without K block {}", k_block);
-    case FaultKind::block_twice: return fmt::format("b is the model's result with K block {} added twice", k_block);
-    case FaultKind::scales_of_previous: return fmt::format("b has K block {} scaled by the scales of block {}", k_block, k_block - 1);
-    case FaultKind::scales_of_next: return fmt::format("b has K block {} scaled by the scales of block {}", k_block, k_block + 1);
-    case FaultKind::ends_after: break;
+    case FaultKind::block_left_out:
+      return fmt::format("b is the model's result without K block {}", k_block);
+    case FaultKind::block_twice:
+      return fmt::format("b is the model's result with K block {} added twice", k_block);
+    case FaultKind::scales_of_previous:
+      return fmt::format("b has K block {} scaled by the scales of block {}", k_block, k_block - 1);
+    case FaultKind::scales_of_next:
+      return fmt::format("b has K block {} scaled by the scales of block {}", k_block, k_block + 1);
+    case FaultKind::ends_after:
+      break;
   }
   return fmt::format("b is the model's result after K block {}, the later blocks missing", k_block);
 }
 
-std::optional<Fault> find_fault(const Elements& elements, const Tensor& b, std::span<const std::int64_t> differing, int threads) {
+std::optional<Fault> find_fault(const Elements& elements, const Tensor& b,
+                                std::span<const std::int64_t> differing, int threads) {
   const auto available = static_cast<std::int64_t>(differing.size());
   const std::int64_t tested = std::min(tested_elements, available);
   using Counts = std::map<std::pair<FaultKind, std::int64_t>, std::int64_t>;

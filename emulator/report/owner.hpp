@@ -1,13 +1,13 @@
 // Who held this element of d: tile, warpgroup, warp, lane, register.
 //
-//    d, cut into tiles of tile.rows x tile.columns        one tile: one warpgroup for each 64 rows,
-//    +---------+---------+--                              each with one wgmma.m64nNk32 accumulator, N = tile.columns
-//    | (0, 0)  | (0, 1)  |                                +------------------ 64 x N -----------------+
-//    +---------+---------+--                              | thread t = 32 warp + lane, register r:   |
-//    | (1, 0)  | (1, 1)  |                                | emulator/layout/fragment.hpp             |
+//    d, cut into tiles of rows x columns     one tile: a warpgroup for each 64 rows, each with the
+//    +---------+---------+--                 accumulator of one wgmma.m64nNk32, N = columns
+//    | (0, 0)  | (0, 1)  |                   +----------------- 64 x N ----------------+
+//    +---------+---------+--                 | thread 32 * warp + lane, register:      |
+//    | (1, 0)  | (1, 1)  |                   | emulator/layout/fragment.hpp            |
 //
-// The tile shape never changes a bit of d, so a result file does not say which one made it: the answer holds for the
-// shape that is assumed, and reports say which (64 x 128 unless told otherwise).
+// The tile shape never changes a bit of d, so a result file does not say which one made it: the answer
+// holds for the shape that is assumed, and reports say which (64 x 128 unless told otherwise).
 #pragma once
 
 #include <cstdint>
@@ -28,7 +28,8 @@ struct Owner {
 
 constexpr Owner owner(std::int64_t row, std::int64_t column, TileShape tile = {}) {
   const std::int64_t row_in_tile = row % tile.rows;
-  const FragmentSlot slot = accumulator_slot(static_cast<u32>(row_in_tile % 64), static_cast<u32>(column % tile.columns));
+  const FragmentSlot slot =
+      accumulator_slot(static_cast<u32>(row_in_tile % 64), static_cast<u32>(column % tile.columns));
   return {.tile_row = row / tile.rows,
           .tile_column = column / tile.columns,
           .warpgroup = static_cast<int>(row_in_tile / 64),

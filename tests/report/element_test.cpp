@@ -16,7 +16,8 @@ TEST_CASE("a dense problem: every row and column") {
   const Element e = elements.at(3 * 260 + 257);
   CHECK((e.a == small.a_row(3) && e.b == small.b_row(257) && e.k == 300 && e.k_blocks() == 3));
   CHECK((e.block_length(1) == 128 && e.block_length(2) == 44));
-  for (std::int64_t block = 0; block < 3; ++block) CHECK(e.scale(block) == small.sa(3, block) * small.sb(257, block));
+  for (std::int64_t block = 0; block < 3; ++block)
+    CHECK(e.scale(block) == small.sa(3, block) * small.sb(257, block));
   CHECK(!e.constant_scales());
   CHECK(e.c == nullptr);
 }
@@ -27,8 +28,10 @@ TEST_CASE("masked: rows past the mask have no element") {
   const std::vector<std::int32_t> masked{1, 3};
   TensorFile file;
   file.path = "masked";
-  file.tensors = {tensor_of<std::uint8_t>("a", DType::f8_e4m3, {2, 4, 128}, a), tensor_of<float>("a_scale", DType::f32, {2, 4, 1}, a_scale),
-                  tensor_of<std::uint8_t>("b", DType::f8_e4m3, {2, 8, 128}, b), tensor_of<float>("b_scale", DType::f32, {2, 1, 1}, b_scale),
+  file.tensors = {tensor_of<std::uint8_t>("a", DType::f8_e4m3, {2, 4, 128}, a),
+                  tensor_of<float>("a_scale", DType::f32, {2, 4, 1}, a_scale),
+                  tensor_of<std::uint8_t>("b", DType::f8_e4m3, {2, 8, 128}, b),
+                  tensor_of<float>("b_scale", DType::f32, {2, 1, 1}, b_scale),
                   tensor_of<std::int32_t>("masked_m", DType::i32, {2}, masked)};
   const Problem problem = read_problem(file);
   const Elements elements(problem);
@@ -43,6 +46,7 @@ TEST_CASE("masked: rows past the mask have no element") {
 TEST_CASE("the chain takes 32 at a time and fills a short step with zeros") {
   const SmallProblem small(4, 4, 300);
   for (std::int64_t count = 0; count <= 300; count += 20) {
-    CHECK(chain(sm90, small.a_row(1), small.b_row(2), count, 3.25f) == test::second_chain(small.a_row(1), small.b_row(2), count, 3.25f));
+    CHECK(chain(sm90, small.a_row(1), small.b_row(2), count, 3.25f) ==
+          test::second_chain(small.a_row(1), small.b_row(2), count, 3.25f));
   }
 }

@@ -63,8 +63,11 @@ TEST_CASE("sums agree with long double where 64 bits hold them") {
     long double expected = 0;
     for (std::uint64_t i = 0; i < 20; ++i) {
       const std::uint64_t at = 100 * trial + i;
-      const float x = static_cast<float>(static_cast<std::int32_t>(random.below(2 * at, 1u << 24)) - (1 << 23));
-      const float y = static_cast<float>(static_cast<std::int32_t>(random.below(2 * at + 1, 1u << 24)) - (1 << 23)) * 0x1p-30f;
+      const float x =
+          static_cast<float>(static_cast<std::int32_t>(random.below(2 * at, 1u << 24)) - (1 << 23));
+      const float y =
+          static_cast<float>(static_cast<std::int32_t>(random.below(2 * at + 1, 1u << 24)) - (1 << 23)) *
+          0x1p-30f;
       sum.add_product(x, y);
       negated -= sum_of({});
       expected += static_cast<long double>(x) * static_cast<long double>(y);
@@ -90,7 +93,8 @@ TEST_CASE("infinities and NaNs follow IEEE 754") {
 
 TEST_CASE("a block of the largest products, and a K of 2^20") {
   const std::vector<std::uint8_t> a(1 << 20, 0x7e), b(1 << 20, 0xfe);
-  CHECK(exact::element(a.data(), b.data(), 1 << 20, nullptr, nullptr, nullptr).value() == -448.0 * 448 * (1 << 20));
+  CHECK(exact::element(a.data(), b.data(), 1 << 20, nullptr, nullptr, nullptr).value() ==
+        -448.0 * 448 * (1 << 20));
 }
 
 TEST_CASE("an element with scales, by doubles that hold it") {
@@ -103,7 +107,8 @@ TEST_CASE("an element with scales, by doubles that hold it") {
   const std::vector<float> sa{0.5f, 4, -0.25f}, sb{2, 0.125f, 1};
   const float c = 1000.5f;
   double expected = c;
-  for (std::size_t i = 0; i < 300; ++i) expected += test::second_value(a[i]) * test::second_value(b[i]) * sa[i / 128] * sb[i / 128];
+  for (std::size_t i = 0; i < 300; ++i)
+    expected += test::second_value(a[i]) * test::second_value(b[i]) * sa[i / 128] * sb[i / 128];
   CHECK(exact::element(a.data(), b.data(), 300, sa.data(), sb.data(), &c).value() == expected);
   a[299] = 0x7f;
   CHECK(std::isnan(exact::element(a.data(), b.data(), 300, sa.data(), sb.data(), &c).value()));

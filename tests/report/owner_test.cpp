@@ -17,7 +17,8 @@ TEST_CASE("owners of a tile are all different and lead back to their element") {
       REQUIRE((o.tile_row == 3 && o.tile_column == 5));
       REQUIRE((o.warp >= 0 && o.warp < 4 && o.lane >= 0 && o.lane < 32 && o.reg >= 0 && o.reg < 48));
       seen.insert({o.warpgroup, o.warp, o.lane, o.reg});
-      const Coordinate back = accumulator_coordinate(static_cast<u32>(32 * o.warp + o.lane), static_cast<u32>(o.reg));
+      const Coordinate back =
+          accumulator_coordinate(static_cast<u32>(32 * o.warp + o.lane), static_cast<u32>(o.reg));
       REQUIRE((64 * o.warpgroup + back.row == row && back.column == column));
     }
   }
@@ -25,8 +26,10 @@ TEST_CASE("owners of a tile are all different and lead back to their element") {
 }
 
 TEST_CASE("an element by hand") {
-  // row 77 = warpgroup 1 of a 128-row tile, its row 13: warp 0, upper half, lanes 20 to 23; column 130 = second tile, its column 2
+  // Row 77 is row 13 of warpgroup 1 in a tile of 128 rows: warp 0, its lower eight rows, lanes 20 to 23.
+  // Column 130 is column 2 of the second tile: the second of those lanes.
   CHECK(owner(77, 130, {128, 128}) ==
         Owner{.tile_row = 0, .tile_column = 1, .warpgroup = 1, .warp = 0, .lane = 21, .reg = 2});
-  CHECK(owner(77, 130) == Owner{.tile_row = 1, .tile_column = 1, .warpgroup = 0, .warp = 0, .lane = 21, .reg = 2});
+  CHECK(owner(77, 130) ==
+        Owner{.tile_row = 1, .tile_column = 1, .warpgroup = 0, .warp = 0, .lane = 21, .reg = 2});
 }

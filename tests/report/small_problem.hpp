@@ -1,4 +1,5 @@
-// A dense problem that owns its operands: uniform finite codes, scales of 24 random bits, or what a test puts there.
+// A dense problem that owns its operands: uniform finite codes, scales of 24 random bits, or what a test
+// puts there.
 #pragma once
 
 #include <cstdint>
@@ -16,7 +17,13 @@ struct SmallProblem {
   std::vector<float> a_scale, b_scale;
 
   SmallProblem(std::int64_t m_, std::int64_t n_, std::int64_t k_, std::uint64_t seed = 1)
-      : m(m_), n(n_), k(k_), a(size(m * k)), b(size(n * k)), a_scale(size(m * blocks())), b_scale(size((n + 127) / 128 * blocks())) {
+      : m(m_),
+        n(n_),
+        k(k_),
+        a(size(m * k)),
+        b(size(n * k)),
+        a_scale(size(m * blocks())),
+        b_scale(size((n + 127) / 128 * blocks())) {
     fill(a, seed, 1);
     fill(b, seed, 2);
     fill(a_scale, seed, 3);
@@ -39,12 +46,14 @@ struct SmallProblem {
   /// What the hardware gives, in FP32.
   float model(std::int64_t row, std::int64_t column) const {
     float final = 0.0f;
-    for (std::int64_t j = 0; j < blocks(); ++j) final = std::fma(sa(row, j) * sb(column, j), p(row, column, j), final);
+    for (std::int64_t j = 0; j < blocks(); ++j)
+      final = std::fma(sa(row, j) * sb(column, j), p(row, column, j), final);
     return final;
   }
 
   std::vector<Tensor> tensors() const {
-    return {tensor_of<std::uint8_t>("a", DType::f8_e4m3, {m, k}, a), tensor_of<float>("a_scale", DType::f32, {m, blocks()}, a_scale),
+    return {tensor_of<std::uint8_t>("a", DType::f8_e4m3, {m, k}, a),
+            tensor_of<float>("a_scale", DType::f32, {m, blocks()}, a_scale),
             tensor_of<std::uint8_t>("b", DType::f8_e4m3, {n, k}, b),
             tensor_of<float>("b_scale", DType::f32, {(n + 127) / 128, blocks()}, b_scale)};
   }
@@ -85,7 +94,8 @@ struct SmallProblem {
   static void fill(std::vector<float>& scales, std::uint64_t seed, std::uint64_t stream) {
     const Random random(seed, stream);
     for (std::size_t i = 0; i < scales.size(); ++i) {
-      scales[i] = std::ldexp(static_cast<float>(0x800000u + random.below(i, 0x800000u)), -23 - static_cast<int>(random.below(i + 1000000, 8)));
+      scales[i] = std::ldexp(static_cast<float>(0x800000u + random.below(i, 0x800000u)),
+                             -23 - static_cast<int>(random.below(i + 1000000, 8)));
     }
   }
 };

@@ -34,12 +34,17 @@ TEST_CASE("zeros share a place and infinity follows the largest finite value") {
 }
 
 TEST_CASE("NaN patterns of every dtype") {
-  CHECK((word_is_nan(DType::f8_e4m3, 0x7f) && word_is_nan(DType::f8_e4m3, 0xff) && !word_is_nan(DType::f8_e4m3, 0x7e)));
-  CHECK((word_is_nan(DType::f8_e5m2, 0x7d) && word_is_nan(DType::f8_e5m2, 0xff) && !word_is_nan(DType::f8_e5m2, 0x7c)));
+  CHECK((word_is_nan(DType::f8_e4m3, 0x7f) && word_is_nan(DType::f8_e4m3, 0xff) &&
+         !word_is_nan(DType::f8_e4m3, 0x7e)));
+  CHECK((word_is_nan(DType::f8_e5m2, 0x7d) && word_is_nan(DType::f8_e5m2, 0xff) &&
+         !word_is_nan(DType::f8_e5m2, 0x7c)));
   CHECK((word_is_nan(DType::f8_e8m0, 0xff) && !word_is_nan(DType::f8_e8m0, 0xfe)));
-  CHECK((word_is_nan(DType::bf16, 0x7f81) && word_is_nan(DType::bf16, 0xffff) && !word_is_nan(DType::bf16, 0xff80)));
-  CHECK((word_is_nan(DType::f16, 0x7c01) && word_is_nan(DType::f16, 0xfe00) && !word_is_nan(DType::f16, 0x7c00)));
-  CHECK((word_is_nan(DType::f32, 0x7f800001u) && word_is_nan(DType::f32, 0xffffffffu) && !word_is_nan(DType::f32, 0xff800000u)));
+  CHECK((word_is_nan(DType::bf16, 0x7f81) && word_is_nan(DType::bf16, 0xffff) &&
+         !word_is_nan(DType::bf16, 0xff80)));
+  CHECK((word_is_nan(DType::f16, 0x7c01) && word_is_nan(DType::f16, 0xfe00) &&
+         !word_is_nan(DType::f16, 0x7c00)));
+  CHECK((word_is_nan(DType::f32, 0x7f800001u) && word_is_nan(DType::f32, 0xffffffffu) &&
+         !word_is_nan(DType::f32, 0xff800000u)));
   CHECK((!word_is_nan(DType::i32, 0xffffffffu) && !word_is_nan(DType::u8, 0xff)));
 }
 

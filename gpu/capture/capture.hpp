@@ -11,6 +11,7 @@
 
 #include <cstdint>
 #include <nlohmann/json.hpp>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -23,12 +24,25 @@ namespace fp8twin::capture {
 
 using Json = nlohmann::ordered_json;
 
-struct Session {
+class Session {
+ public:
   std::string command;  // as typed
   std::uint64_t seed = 1;
   int threads = 0;
   std::string record_path;  // --record FILE: the counts as JSON
   std::vector<int> shapes;  // N; empty: all 32
+  int oracle_bits = 13;     // another number is a control: the comparison must then fail
+
+  /// The GPU, opened at first use.
+  const Device& device() {
+    if (!device_) device_.emplace();
+    return *device_;
+  }
+
+ private:
+  std::optional<Device> device_;  // declared before the kernels, since modules are unloaded while it lives
+
+ public:
   KernelCache kernels;
 };
 

@@ -14,7 +14,9 @@ namespace {
 
 constexpr std::uint32_t distributions = 12;  // as docs/numerics.md numbers them: all_distributions()[0..11]
 
-std::string_view distribution_label(std::uint32_t number) { return distribution_name(all_distributions()[number - 1]); }
+std::string_view distribution_label(std::uint32_t number) {
+  return distribution_name(all_distributions()[number - 1]);
+}
 
 /// Dynamic shared memory of compare<Config>: sizeof(Tile<Config>) of device/compare.hpp.
 std::uint32_t shared_bytes(int n, int k_steps) {
@@ -38,17 +40,19 @@ std::vector<Counters::Slot> run_variant(Session& session, const Device& device, 
   const double each = outputs * variant.share / static_cast<double>(shapes.size() * distributions);
   for (std::size_t s = 0; s < shapes.size(); ++s) {
     const int n = shapes[s];
-    const Kernel kernel = session.kernels.get(compare_source(variant, n), compare_entry(variant, n));
+    const Kernel kernel =
+        session.kernels.get(compare_source(variant, n, session.oracle_bits), compare_entry(variant, n));
     const u64 tiles = static_cast<u64>(each / (64.0 * n)) + 1;
     for (std::uint32_t d = 1; d <= distributions; ++d) {
       const std::size_t slot = s * distributions + d - 1;
       // Every launch draws from streams of its own.
       const u64 seed = ((session.seed * 16 + variant_index) * 512 + static_cast<u64>(n)) * 16 + d;
-      kernel.launch({static_cast<unsigned>(std::min<u64>(tiles, static_cast<u64>(device.multiprocessors()) * 8)), 1}, 128,
-                    shared_bytes(n, variant.k_steps),
-                    CompareArguments{seed, tiles, d, variant.scale_d, counters.compared.device() + slot,
-                                     counters.mismatch_count.device() + slot,
-                                     counters.mismatches.device() + slot * counters.capacity, counters.capacity});
+      kernel.launch(
+          {static_cast<unsigned>(std::min<u64>(tiles, static_cast<u64>(device.multiprocessors()) * 8)), 1},
+          128, shared_bytes(n, variant.k_steps),
+          CompareArguments{seed, tiles, d, variant.scale_d, counters.compared.device() + slot,
+                           counters.mismatch_count.device() + slot,
+                           counters.mismatches.device() + slot * counters.capacity, counters.capacity});
     }
   }
   device.synchronize();
@@ -56,7 +60,8 @@ std::vector<Counters::Slot> run_variant(Session& session, const Device& device, 
 }
 
 /// Adds the slots of one variant to the record, by distribution and by N.
-Json summary(const Variant& variant, const std::vector<int>& shapes, const std::vector<Counters::Slot>& slots) {
+Json summary(const Variant& variant, const std::vector<int>& shapes,
+             const std::vector<Counters::Slot>& slots) {
   Json by_distribution = Json::object(), by_n = Json::object();
   std::uint64_t outputs = 0, mismatches = 0;
   for (std::size_t i = 0; i < slots.size(); ++i) {
@@ -80,16 +85,19 @@ Json summary(const Variant& variant, const std::vector<int>& shapes, const std::
 }  // namespace
 
 int compare(Session& session, double outputs) {
-  const Device device;
+  const Device& device = session.device();
   Json answer = provenance(session, device);
-  fmt::print("{}, driver {}, NVRTC {}\n", device.name(), device.driver_version(), answer["nvrtc"].get<std::string>());
+  fmt::print("{}, driver {}, NVRTC {}\n", device.name(), device.driver_version(),
+             answer["nvrtc"].get<std::string>());
 
   const auto started = std::chrono::steady_clock::now();
-  const auto seconds = [&] { return std::chrono::duration<double>(std::chrono::steady_clock::now() - started).count(); };
+  const auto seconds = [&] {
+    return std::chrono::duration<double>(std::chrono::steady_clock::now() - started).count();
+  };
   const std::vector<int> shapes = shapes_of(session);
   std::vector<jit::Source> sources;
   for (const Variant& variant : variants) {
-    for (const int n : shapes) sources.push_back(compare_source(variant, n));
+    for (const int n : shapes) sources.push_back(compare_source(variant, n, session.oracle_bits));
   }
   session.kernels.prepare(sources, session.threads);
   fmt::print("{} kernels compiled in {:.1f} s\n", sources.size(), seconds());
@@ -98,10 +106,11 @@ int compare(Session& session, double outputs) {
   answer["variants"] = Json::array();
   for (std::size_t v = 0; v < std::size(variants); ++v) {
     const auto slots = run_variant(session, device, variants[v], v, outputs);
-    for (std::size_t i = 0; i < slots.size(); ++i) print_mismatches(variants[v], shapes[i / distributions], slots[i]);
+    for (std::size_t i = 0; i < slots.size(); ++i)
+      print_mismatches(variants[v], shapes[i / distributions], slots[i]);
     const Json entry = summary(variants[v], shapes, slots);
-    fmt::print("{:<18} {:>16} outputs {:>8} differ   {:.1f} s\n", variants[v].name, entry["outputs"].get<std::uint64_t>(),
-               entry["mismatches"].get<std::uint64_t>(), seconds());
+    fmt::print("{:<18} {:>16} outputs {:>8} differ   {:.1f} s\n", variants[v].name,
+               entry["outputs"].get<std::uint64_t>(), entry["mismatches"].get<std::uint64_t>(), seconds());
     std::fflush(stdout);
     total += entry["outputs"].get<std::uint64_t>();
     differing += entry["mismatches"].get<std::uint64_t>();

@@ -18,7 +18,8 @@ int compile_all(Session& session) {
   int spilled = 0;
   for (const jit::Compiled& one : compiled) {
     for (const jit::Resources& r : one.resources) {
-      fmt::print("{:<48} {:>9} {:>6} {:>7}\n", r.kernel, r.registers, r.stack_bytes, r.spill_store_bytes + r.spill_load_bytes);
+      fmt::print("{:<48} {:>9} {:>6} {:>7}\n", r.kernel, r.registers, r.stack_bytes,
+                 r.spill_store_bytes + r.spill_load_bytes);
       if (r.stack_bytes || r.spill_store_bytes || r.spill_load_bytes) ++spilled;
     }
   }

@@ -15,7 +15,7 @@ constexpr const char* names[conversions] = {"cvt.rn.satfinite.e4m3x2.f32", "cvt.
 }  // namespace
 
 int convert(Session& session) {
-  const Device device;
+  const Device& device = session.device();
   Json answer = provenance(session, device);
   Buffer<u64> checksums(conversions * conversion_blocks), count(1);
   Buffer<ConversionMismatch> mismatches(4096);
@@ -31,8 +31,10 @@ int convert(Session& session) {
   answer["inputs"] = std::uint64_t{1} << 32;
   answer["mismatches"] = differing;
   answer["checksum"] =
-      "sum over the 2^24 inputs x of a block of mix(x << 32 | code), modulo 2^64; mix(v): v *= 0x9e3779b97f4a7c15; "
-      "v = (v ^ v >> 32) * 0xd6e8feb86659fd93; v ^ v >> 32. Block i holds the inputs i << 24 to (i << 24) + 0xffffff";
+      "sum over the 2^24 inputs x of a block of mix(x << 32 | code), modulo 2^64; mix(v): v *= "
+      "0x9e3779b97f4a7c15; "
+      "v = (v ^ v >> 32) * 0xd6e8feb86659fd93; v ^ v >> 32. Block i holds the inputs i << 24 to (i << 24) + "
+      "0xffffff";
   for (u32 c = 0; c < conversions; ++c) {
     Json list = Json::array();
     for (u32 i = 0; i < conversion_blocks; ++i) list.push_back(hex(sums[c * conversion_blocks + i], 16));
@@ -47,12 +49,12 @@ int convert(Session& session) {
                                 {"card", hex(m.card, 4)},
                                 {"oracle", hex(m.model, 4)}});
     if (i < 16) {
-      fmt::print("  differs: {} of {}: card {}, oracle {}\n", names[m.conversion], hex(m.input, 8), hex(m.card, 4),
-                 hex(m.model, 4));
+      fmt::print("  differs: {} of {}: card {}, oracle {}\n", names[m.conversion], hex(m.input, 8),
+                 hex(m.card, 4), hex(m.model, 4));
     }
   }
-  fmt::print("{}, driver {}: {} conversions over 2^32 inputs (both bytes of the packed ones): {} differ\n", device.name(),
-             device.driver_version(), static_cast<u32>(conversions), differing);
+  fmt::print("{}, driver {}: {} conversions over 2^32 inputs (both bytes of the packed ones): {} differ\n",
+             device.name(), device.driver_version(), static_cast<u32>(conversions), differing);
   if (!session.record_path.empty()) write_json(session.record_path, answer);
   return differing ? 1 : 0;
 }

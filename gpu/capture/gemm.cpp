@@ -29,19 +29,21 @@ GemmVerdict run_gemm_case(Session& session, const GemmCase& gemm, const GemmData
     Buffer<std::uint8_t> d(size);
     d.fill(0xff);
     launch_gemm_1_one_tile(session.kernels, problem, {gemm_widths[i], gemm.output_f32}, d);
-    const unsigned blocks = static_cast<unsigned>(std::min<std::int64_t>((gemm.m * gemm.n + 127) / 128, 65536));
-    oracle.launch({blocks, 1}, 128, 0,
-                  GemmCheckArguments{problem.a.device(), problem.a_scale.device(), problem.b.device(),
-                                     problem.b_scale.device(), d.device(), static_cast<u32>(gemm.m),
-                                     static_cast<u32>(gemm.n), static_cast<u32>(gemm.k), gemm.output_f32,
-                                     counters.compared.device() + i, counters.mismatch_count.device() + i,
-                                     counters.mismatches.device() + i * counters.capacity, counters.capacity});
+    const unsigned blocks =
+        static_cast<unsigned>(std::min<std::int64_t>((gemm.m * gemm.n + 127) / 128, 65536));
+    oracle.launch(
+        {blocks, 1}, 128, 0,
+        GemmCheckArguments{problem.a.device(), problem.a_scale.device(), problem.b.device(),
+                           problem.b_scale.device(), d.device(), static_cast<u32>(gemm.m),
+                           static_cast<u32>(gemm.n), static_cast<u32>(gemm.k), gemm.output_f32,
+                           counters.compared.device() + i, counters.mismatch_count.device() + i,
+                           counters.mismatches.device() + i * counters.capacity, counters.capacity});
     std::vector<std::uint8_t> stored = d.download();
     if (i == 0) {
       verdict.d = std::move(stored);
     } else if (stored != verdict.d) {
-      throw Error(fmt::format("GEMM {}: tiles of {} and {} columns gave different bits", gemm.name(), gemm_widths[0],
-                              gemm_widths[i]));
+      throw Error(fmt::format("GEMM {}: tiles of {} and {} columns gave different bits", gemm.name(),
+                              gemm_widths[0], gemm_widths[i]));
     }
   }
   for (const Counters::Slot& slot : counters.read()) {
@@ -53,7 +55,7 @@ GemmVerdict run_gemm_case(Session& session, const GemmCase& gemm, const GemmData
 }
 
 int check_gemm(Session& session, bool small) {
-  const Device device;
+  const Device& device = session.device();
   Json answer = provenance(session, device);
   fmt::print("{}, driver {}\n", device.name(), device.driver_version());
   prepare_gemm_kernels(session);
@@ -72,10 +74,14 @@ int check_gemm(Session& session, bool small) {
     const GemmVerdict verdict = run_gemm_case(session, gemm, GemmData(gemm, seed));
     fmt::print("{:<40} {:>12} outputs {:>6} differ\n", gemm.name(), verdict.outputs, verdict.mismatches);
     for (const Mismatch& m : verdict.first) {
-      fmt::print("  differs: row {} column {}: card {}, oracle {}\n", m.row, m.column, hex(m.card, 8), hex(m.model, 8));
+      fmt::print("  differs: row {} column {}: card {}, oracle {}\n", m.row, m.column, hex(m.card, 8),
+                 hex(m.model, 8));
     }
     std::fflush(stdout);
-    answer["cases"].push_back({{"name", gemm.name()}, {"seed", seed}, {"outputs", verdict.outputs}, {"mismatches", verdict.mismatches}});
+    answer["cases"].push_back({{"name", gemm.name()},
+                               {"seed", seed},
+                               {"outputs", verdict.outputs},
+                               {"mismatches", verdict.mismatches}});
     outputs += verdict.outputs;
     mismatches += verdict.mismatches;
   }

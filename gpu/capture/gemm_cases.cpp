@@ -5,7 +5,8 @@
 namespace fp8twin::capture {
 
 std::string GemmCase::name() const {
-  return fmt::format("m{}_n{}_k{}_{}_{}", m, n, k, distribution_name(distribution), output_f32 ? "f32" : "bf16");
+  return fmt::format("m{}_n{}_k{}_{}_{}", m, n, k, distribution_name(distribution),
+                     output_f32 ? "f32" : "bf16");
 }
 
 std::uint64_t GemmCase::seed(std::uint64_t base) const {
@@ -16,7 +17,8 @@ std::uint64_t GemmCase::seed(std::uint64_t base) const {
   return hash % 1'000'000'007;
 }
 
-GemmData::GemmData(const GemmCase& g, std::uint64_t seed) : k_blocks((g.k + 127) / 128), n_blocks((g.n + 127) / 128) {
+GemmData::GemmData(const GemmCase& g, std::uint64_t seed)
+    : k_blocks((g.k + 127) / 128), n_blocks((g.n + 127) / 128) {
   a.resize(static_cast<std::size_t>(g.m * g.k));
   b.resize(static_cast<std::size_t>(g.n * g.k));
   a_scale.resize(static_cast<std::size_t>(g.m * k_blocks));
@@ -36,7 +38,6 @@ std::vector<GemmCase> golden_gemms() {
       {1, 24, 7168, D::normal, false},
       {1, 448, 192, D::uniform, false},
       {1, 576, 384, D::normal, true},
-      {1, 576, 1152, D::wide_c, false},
       {7, 8, 7168, D::uniform, true},
       {7, 24, 1152, D::extremes, false},
       {7, 24, 192, D::subnormal, true},
@@ -48,13 +49,12 @@ std::vector<GemmCase> golden_gemms() {
       {200, 24, 384, D::rare_subnormal, true},
       {200, 24, 128, D::extremes, false},
       {200, 448, 128, D::normal, false},
-      {200, 448, 192, D::any_c, false},
       {200, 576, 384, D::uniform, false},
       {1, 8, 16512, D::ones, true},
       // scales of every kind
       {7, 24, 384, D::adversarial, true},
       {7, 24, 384, D::adversarial, false},
-      {7, 576, 1152, D::adversarial, false},
+      {7, 448, 1152, D::adversarial, false},
       {200, 24, 1152, D::adversarial, true},
       {65, 136, 300, D::adversarial, true},
       {200, 448, 128, D::adversarial, false},
@@ -63,7 +63,7 @@ std::vector<GemmCase> golden_gemms() {
       {3, 5, 77, D::uniform, false},
       {33, 40, 200, D::normal, true},
       {63, 257, 129, D::uniform, true},
-      {130, 200, 1000, D::normal, false},
+      {130, 72, 1000, D::normal, false},
       {2, 3, 0, D::uniform, true},
   };
 }

@@ -21,7 +21,8 @@ int main(int argc, char** argv) {
   const auto add = [&](const char* name, const char* description) {
     CLI::App* command = app.add_subcommand(name, description);
     command->add_option("--seed", session.seed, "seed of all random inputs")->capture_default_str();
-    command->add_option("--threads", session.threads, "compilations at a time; 0: one for each hardware thread");
+    command->add_option("--threads", session.threads,
+                        "compilations at a time; 0: one for each hardware thread");
     return command;
   };
   const auto add_record = [&](CLI::App* command) {
@@ -29,11 +30,17 @@ int main(int argc, char** argv) {
   };
 
   double outputs = 1e9;
-  CLI::App* compare_command = add("compare", "random wgmma on the card against an integer oracle on the card");
-  compare_command->add_option("--outputs", outputs, "outputs of single instructions; each variant adds a tenth")
+  CLI::App* compare_command =
+      add("compare", "random wgmma on the card against an integer oracle on the card");
+  compare_command
+      ->add_option("--outputs", outputs, "outputs of single instructions; each variant adds a tenth")
       ->check(CLI::Range(1.0, 1e15))
       ->capture_default_str();
   compare_command->add_option("--n", session.shapes, "only these N")->delimiter(',');
+  compare_command
+      ->add_option("--oracle-bits", session.oracle_bits,
+                   "a control: align the oracle to another width than 13")
+      ->check(CLI::Range(8, 20));
   add_record(compare_command);
   compare_command->callback([&] { status = compare(session, outputs); });
 

@@ -1,7 +1,7 @@
 // record: the golden files. tests/golden/golden_test.cpp replays every one of them through the emulator.
 //
 //   wgmma/nNNN_DISTRIBUTION.safetensors          a [64,32], b [N,32], c, d: one instruction; three for each N, in turn
-//   wgmma/nNNN_DISTRIBUTION_chain.safetensors    a [64,128], b [N,128], c, d: four chained; every second N
+//   wgmma/nNNN_DISTRIBUTION_chain.safetensors    a [64,128], b [N,128], c, d: four chained; every fourth N
 //   wgmma_digests.json                           every N, distribution and variant: a digest of d; inputs by seed
 //   gemm/NAME.safetensors                        a, a_scale, b, b_scale, d: problem files
 //
@@ -108,16 +108,21 @@ void Recorder::record_shape(int n, std::size_t position, Json& digests) {
     const std::string name(distribution_name(all_distributions()[i]));
     Json entry = {{"n", n}, {"distribution", name}, {"seed", single.seeds[i]}};
     for (std::size_t v = 0; v < std::size(variants); ++v) {
-      entry[variants[v].name] = hex(digest(std::span(results[v]).subspan(i * single.c_size(), single.c_size())), 16);
+      entry[variants[v].name] =
+          hex(digest(std::span(results[v]).subspan(i * single.c_size(), single.c_size())), 16);
     }
     digests.push_back(entry);
 
     const auto tensors = [&](const WgmmaData& data, std::size_t v) {
       return std::vector<Tensor>{
-          tensor_of<std::uint8_t>("a", DType::f8_e4m3, {64, data.k}, std::span(data.a).subspan(i * data.a_size(), data.a_size())),
-          tensor_of<std::uint8_t>("b", DType::f8_e4m3, {n, data.k}, std::span(data.b).subspan(i * data.b_size(), data.b_size())),
-          tensor_of<float>("c", DType::f32, {64, n}, std::span(data.c).subspan(i * data.c_size(), data.c_size())),
-          tensor_of<float>("d", DType::f32, {64, n}, std::span(results[v]).subspan(i * data.c_size(), data.c_size()))};
+          tensor_of<std::uint8_t>("a", DType::f8_e4m3, {64, data.k},
+                                  std::span(data.a).subspan(i * data.a_size(), data.a_size())),
+          tensor_of<std::uint8_t>("b", DType::f8_e4m3, {n, data.k},
+                                  std::span(data.b).subspan(i * data.b_size(), data.b_size())),
+          tensor_of<float>("c", DType::f32, {64, n},
+                           std::span(data.c).subspan(i * data.c_size(), data.c_size())),
+          tensor_of<float>("d", DType::f32, {64, n},
+                           std::span(results[v]).subspan(i * data.c_size(), data.c_size()))};
     };
     const Metadata extra = {{"distribution", name}, {"seed", std::to_string(single.seeds[i])}};
     // Three distributions for each N, four N for a full round, and each round begins elsewhere: every distribution meets a
@@ -126,13 +131,14 @@ void Recorder::record_shape(int n, std::size_t position, Json& digests) {
       std::vector<Tensor> list = tensors(single, 0);
       if (all_distributions()[i] == Distribution::any_c) {
         for (std::size_t v = 2; v < std::size(variants); ++v) {
-          list.push_back(tensor_of<float>("d_" + underscored(variants[v].name), DType::f32, {64, n},
-                                          std::span(results[v]).subspan(i * single.c_size(), single.c_size())));
+          list.push_back(
+              tensor_of<float>("d_" + underscored(variants[v].name), DType::f32, {64, n},
+                               std::span(results[v]).subspan(i * single.c_size(), single.c_size())));
         }
       }
       write(fmt::format("wgmma/n{:03}_{}.safetensors", n, name), list, extra);
     }
-    if (position % 2 == 0 && i == (position / 2 * 7 + 1) % distributions) {
+    if (position % 4 == 0 && i == (position / 4 * 5 + 1) % distributions) {
       write(fmt::format("wgmma/n{:03}_{}_chain.safetensors", n, name), tensors(chain, 1), extra);
     }
   }
@@ -144,15 +150,16 @@ void Recorder::record_gemms() {
     const GemmData data(gemm, seed);
     const GemmVerdict verdict = run_gemm_case(session, gemm, data);
     if (verdict.mismatches) {
-      throw Error(fmt::format("GEMM {}: {} outputs differ from the oracle's; nothing is recorded", gemm.name(),
-                              verdict.mismatches));
+      throw Error(fmt::format("GEMM {}: {} outputs differ from the oracle's; nothing is recorded",
+                              gemm.name(), verdict.mismatches));
     }
     const Tensor tensors[] = {
         tensor_of<std::uint8_t>("a", DType::f8_e4m3, {gemm.m, gemm.k}, data.a),
         tensor_of<float>("a_scale", DType::f32, {gemm.m, data.k_blocks}, data.a_scale),
         tensor_of<std::uint8_t>("b", DType::f8_e4m3, {gemm.n, gemm.k}, data.b),
         tensor_of<float>("b_scale", DType::f32, {data.n_blocks, data.k_blocks}, data.b_scale),
-        tensor_of<std::uint8_t>("d", gemm.output_f32 ? DType::f32 : DType::bf16, {gemm.m, gemm.n}, verdict.d)};
+        tensor_of<std::uint8_t>("d", gemm.output_f32 ? DType::f32 : DType::bf16, {gemm.m, gemm.n},
+                                verdict.d)};
     write(fmt::format("gemm/{}.safetensors", gemm.name()), tensors,
           {{"distribution", std::string(distribution_name(gemm.distribution))},
            {"seed", std::to_string(seed)},
@@ -163,7 +170,7 @@ void Recorder::record_gemms() {
 }  // namespace
 
 int record(Session& session, const std::string& folder) {
-  const Device device;
+  const Device& device = session.device();
   std::filesystem::create_directories(std::filesystem::path(folder) / "wgmma");
   std::filesystem::create_directories(std::filesystem::path(folder) / "gemm");
   Recorder recorder{session, folder, provenance(session, device)};
@@ -183,7 +190,8 @@ int record(Session& session, const std::string& folder) {
   recorder.record_gemms();
 
   Json answer = recorder.source;
-  answer["digest"] = "64-bit FNV-1a over the 32-bit words of d [64,N], row by row; chain-of-four: K = 128, else K = 32";
+  answer["digest"] =
+      "64-bit FNV-1a over the 32-bit words of d [64,N], row by row; chain-of-four: K = 128, else K = 32";
   answer["cases"] = digests;
   write_json((std::filesystem::path(folder) / "wgmma_digests.json").string(), answer);
   fmt::print("{}, driver {}: {} files and {} digests written to {}\n", device.name(), device.driver_version(),

@@ -14,26 +14,27 @@ struct Variant {
 };
 
 inline constexpr Variant variants[] = {
-    {"one-instruction", 1, 1, 1, false, true, 1.0},
-    {"chain-of-four", 4, 1, 1, false, true, 0.1},
+    {"one-instruction", 1, 1, 1, false, true, 1.0},     {"chain-of-four", 4, 1, 1, false, true, 0.1},
     {"scale-d-false", 1, 1, 1, false, false, 0.1},  // over accumulators that hold NaN, infinity, anything
-    {"negate-a", 1, -1, 1, false, true, 0.1},
-    {"negate-b", 1, 1, -1, false, true, 0.1},
-    {"negate-a-negate-b", 1, -1, -1, false, true, 0.1},
-    {"register-a", 1, 1, 1, true, true, 0.1},
+    {"negate-a", 1, -1, 1, false, true, 0.1},           {"negate-b", 1, 1, -1, false, true, 0.1},
+    {"negate-a-negate-b", 1, -1, -1, false, true, 0.1}, {"register-a", 1, 1, 1, true, true, 0.1},
 };
 
 inline jit::ChainConfig chain_config(const Variant& variant, int n) {
   return {n, variant.k_steps, variant.scale_a, variant.scale_b, variant.a_in_registers};
 }
 
-inline std::string compare_entry(const Variant& variant, int n) { return "compare_" + chain_config(variant, n).name(); }
+inline std::string compare_entry(const Variant& variant, int n) {
+  return "compare_" + chain_config(variant, n).name();
+}
 
-inline jit::Source compare_source(const Variant& variant, int n) {
+/// The oracle aligns to `oracle_bits` fraction bits: 13, or another number (8 to 20) to see it fail.
+inline jit::Source compare_source(const Variant& variant, int n, int oracle_bits = 13) {
   const std::string name = compare_entry(variant, n);
-  return jit::source_of(
-      name, "gpu/capture/device/compare.hpp", {n},
-      {{name, "capture::compare", "capture::CompareArguments", chain_config(variant, n).members()}});
+  const std::string members = chain_config(variant, n).members() +
+                              " static constexpr i32 oracle_bits = " + std::to_string(oracle_bits) + ";";
+  return jit::source_of(name, "gpu/capture/device/compare.hpp", {n},
+                        {{name, "capture::compare", "capture::CompareArguments", members}});
 }
 
 /// Plain functions: their Config says nothing.

@@ -21,8 +21,9 @@ std::string GemmConfig::name() const {
 }
 
 Source gemm_1_one_tile_source(const GemmConfig& config) {
-  const std::string members = fmt::format("static constexpr u32 tile_n = {}; static constexpr bool output_f32 = {};",
-                                          config.tile_n, config.output_f32);
+  const std::string members =
+      fmt::format("static constexpr u32 tile_n = {}; static constexpr bool output_f32 = {};", config.tile_n,
+                  config.output_f32);
   return source_of(config.name(), "gpu/kernels/gemm_1_one_tile.hpp", {config.tile_n},
                    {{config.name(), "gemm_1_one_tile", "GemmArguments", members}});
 }

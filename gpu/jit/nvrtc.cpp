@@ -56,7 +56,8 @@ struct Nvrtc {
   }
 
   void check(nvrtcResult result, const char* doing) const {
-    if (result != NVRTC_SUCCESS) throw Error(fmt::format("NVRTC failed while {}: {}", doing, error_string(result)));
+    if (result != NVRTC_SUCCESS)
+      throw Error(fmt::format("NVRTC failed while {}: {}", doing, error_string(result)));
   }
 };
 
@@ -101,10 +102,10 @@ Compiled compile(const Source& source) {
   nvrtc().check(nvrtc().create(&program.handle, source.text.c_str(), (source.name + ".cu").c_str(),
                                static_cast<int>(names.size()), texts.data(), names.data()),
                 "creating a program");
-  constexpr std::array options = {"--gpu-architecture=sm_90a", "--std=c++20", "-default-device", "-fmad=false",
-                                  "--ptxas-options=-v"};
-  const nvrtcResult result =
-      nvrtc().compile(program.handle, static_cast<int>(options.size()), const_cast<const char**>(options.data()));
+  constexpr std::array options = {"--gpu-architecture=sm_90a", "--std=c++20", "-default-device",
+                                  "-fmad=false", "--ptxas-options=-v"};
+  const nvrtcResult result = nvrtc().compile(program.handle, static_cast<int>(options.size()),
+                                             const_cast<const char**>(options.data()));
   Compiled compiled;
   compiled.log = read_log(program.handle);
   if (result != NVRTC_SUCCESS) {
@@ -112,7 +113,8 @@ Compiled compile(const Source& source) {
                             compiled.log));
   }
   if (std::regex_search(compiled.log, std::regex("C75[0-9][0-9]"))) {
-    throw Error(fmt::format("ptxas serialised or repaired a wgmma of kernel {}:\n{}", source.name, compiled.log));
+    throw Error(
+        fmt::format("ptxas serialised or repaired a wgmma of kernel {}:\n{}", source.name, compiled.log));
   }
   std::size_t size = 0;
   nvrtc().check(nvrtc().cubin_size(program.handle, &size), "reading the size of its machine code");
@@ -124,7 +126,8 @@ Compiled compile(const Source& source) {
 
 std::vector<Resources> parse_resources(const std::string& log) {
   static const std::regex kernel("Compiling entry function '(\\w+)'");
-  static const std::regex frame("(\\d+) bytes stack frame, (\\d+) bytes spill stores, (\\d+) bytes spill loads");
+  static const std::regex frame(
+      "(\\d+) bytes stack frame, (\\d+) bytes spill stores, (\\d+) bytes spill loads");
   static const std::regex registers("Used (\\d+) registers");
   static const std::regex shared("(\\d+) bytes smem");
   std::vector<Resources> all;

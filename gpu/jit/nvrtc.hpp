@@ -22,7 +22,8 @@ struct Source {
 struct Resources {
   std::string kernel;
   int registers = 0;
-  int stack_bytes = 0;  // a stack frame or a spill means that an array of registers was indexed at run time, or did not fit
+  int stack_bytes =
+      0;  // a stack frame or a spill means that an array of registers was indexed at run time, or did not fit
   int spill_store_bytes = 0, spill_load_bytes = 0;
   int shared_bytes = 0;
 };

@@ -41,8 +41,8 @@ FP8TWIN_DEVICE void gemm_1_one_tile(const GemmArguments& g) {
     wgmma_fence(p);
     FP8TWIN_UNROLL
     for (u32 step = 0; step < 4; ++step) {
-      wgmma_mma_async_m64k32_f32_e4m3_e4m3(p, swizzled_descriptor(a_tile, step), swizzled_descriptor(b_tile, step),
-                                           step != 0);
+      wgmma_mma_async_m64k32_f32_e4m3_e4m3(p, swizzled_descriptor(a_tile, step),
+                                           swizzled_descriptor(b_tile, step), step != 0);
     }
     wgmma_commit_group();
     wgmma_wait_group<0>(p);

@@ -26,7 +26,8 @@ FP8TWIN_DEVICE constexpr u32 core_offset(u32 rows, u32 row, u32 column) {
 
 /// The 32 columns of K step `step` of a tile of core matrices.
 FP8TWIN_DEVICE constexpr u64 core_descriptor(u32 tile, u32 rows, u32 step) {
-  return encode(MatrixDescriptor{tile + core_offset(rows, 0, 32 * step), 16 * rows, 128, 0, SwizzleMode::none});
+  return encode(
+      MatrixDescriptor{tile + core_offset(rows, 0, 32 * step), 16 * rows, 128, 0, SwizzleMode::none});
 }
 
 /// The 32 columns of K step `step` (0..3) of a tile with 128-byte swizzle.
@@ -38,7 +39,8 @@ FP8TWIN_DEVICE constexpr u64 swizzled_descriptor(u32 tile, u32 step) {
 FP8TWIN_DEVICE U32x4 load_chunk(const u8* matrix, u32 row, u32 rows, u32 column, u32 columns) {
   if (row >= rows || column >= columns) return {};
   const u8* at = matrix + static_cast<u64>(row) * columns + column;
-  if (columns % 16 == 0) return ld_global_nc_v4_u32(at);  // every row starts on 16 bytes, every chunk is whole
+  if (columns % 16 == 0)
+    return ld_global_nc_v4_u32(at);  // every row starts on 16 bytes, every chunk is whole
   u32 word[4] = {};
   FP8TWIN_UNROLL
   for (u32 i = 0; i < 16; ++i) {
@@ -49,7 +51,8 @@ FP8TWIN_DEVICE U32x4 load_chunk(const u8* matrix, u32 row, u32 rows, u32 column,
 
 /// One warpgroup brings Rows x 128 bytes from (row0, column0) of `matrix` into a swizzled tile.
 template <u32 Rows>
-FP8TWIN_DEVICE void load_swizzled_tile(u32 tile, const u8* matrix, u32 row0, u32 rows, u32 column0, u32 columns) {
+FP8TWIN_DEVICE void load_swizzled_tile(u32 tile, const u8* matrix, u32 row0, u32 rows, u32 column0,
+                                       u32 columns) {
   for (u32 chunk = tid_x(); chunk < Rows * 8; chunk += warpgroup) {
     const u32 row = chunk / 8, byte = 16 * (chunk % 8);
     st_shared_v4_u32(swizzle_128b(tile + 128 * row + byte),

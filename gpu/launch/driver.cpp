@@ -14,7 +14,7 @@ namespace {
 
 // cuda.h renames functions to their current versions (cuMemAlloc is cuMemAlloc_v2); a symbol's name is that of after
 // the renaming, hence the two steps.
-#define FP8TWIN_NAME_OF(symbol) #symbol
+#define FP8TWIN_NAME_OF(symbol)      #symbol
 #define FP8TWIN_LOAD(member, symbol) library.load(member, FP8TWIN_NAME_OF(symbol))
 
 struct Driver {
@@ -87,7 +87,8 @@ std::string kernel_module_version() {
   std::string line;
   std::getline(stream, line);
   std::smatch match;
-  return std::regex_search(line, match, std::regex("[0-9]+\\.[0-9]+(\\.[0-9]+)?")) ? match[0].str() : "unknown";
+  return std::regex_search(line, match, std::regex("[0-9]+\\.[0-9]+(\\.[0-9]+)?")) ? match[0].str()
+                                                                                   : "unknown";
 }
 
 }  // namespace
@@ -102,11 +103,13 @@ Device::Device() {
   cuda.check(cuda.device_name(name.data(), static_cast<int>(name.size()), device_), "cuDeviceGetName");
   name_ = name.data();
   int major = 0, minor = 0, version = 0;
-  cuda.check(cuda.device_attribute(&major, CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MAJOR, device_), "cuDeviceGetAttribute");
-  cuda.check(cuda.device_attribute(&minor, CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MINOR, device_), "cuDeviceGetAttribute");
+  cuda.check(cuda.device_attribute(&major, CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MAJOR, device_),
+             "cuDeviceGetAttribute");
+  cuda.check(cuda.device_attribute(&minor, CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MINOR, device_),
+             "cuDeviceGetAttribute");
   if (major != 9 || minor != 0) {
-    throw Error(fmt::format("the GPU is an {} of compute capability {}.{}: wgmma needs 9.0 (H100, H200)", name_, major,
-                            minor));
+    throw Error(fmt::format("the GPU is an {} of compute capability {}.{}: wgmma needs 9.0 (H100, H200)",
+                            name_, major, minor));
   }
   cuda.check(cuda.device_attribute(&multiprocessors_, CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT, device_),
              "cuDeviceGetAttribute");
@@ -152,8 +155,9 @@ void Kernel::launch_raw(Grid grid, unsigned threads, unsigned shared_bytes, cons
                                              static_cast<int>(shared_bytes)),
                  "cuFuncSetAttribute");
   void* pointers[] = {const_cast<void*>(arguments)};
-  driver().check(driver().launch(function_, grid.x, grid.y, 1, threads, 1, 1, shared_bytes, nullptr, pointers, nullptr),
-                 "cuLaunchKernel");
+  driver().check(
+      driver().launch(function_, grid.x, grid.y, 1, threads, 1, 1, shared_bytes, nullptr, pointers, nullptr),
+      "cuLaunchKernel");
 }
 
 namespace memory {

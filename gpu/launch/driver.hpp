@@ -28,9 +28,11 @@ class Device {
   Device(const Device&) = delete;
   Device& operator=(const Device&) = delete;
 
-  const std::string& name() const { return name_; }              // "NVIDIA H200"
-  const std::string& driver_version() const { return driver_; }  // "580.159.04", or CUDA's number where unknown
-  const std::string& cuda_version() const { return cuda_; }      // what the driver supports: "13.0"
+  const std::string& name() const { return name_; }  // "NVIDIA H200"
+  const std::string& driver_version() const {
+    return driver_;
+  }                                                          // "580.159.04", or CUDA's number where unknown
+  const std::string& cuda_version() const { return cuda_; }  // what the driver supports: "13.0"
   int multiprocessors() const { return multiprocessors_; }
   /// Waits for everything launched so far; throws what went wrong in it.
   void synchronize() const;

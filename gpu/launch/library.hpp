@@ -22,7 +22,8 @@ class Library {
         return;
       }
     }
-    throw Error(fmt::format("{} was not found ({}): {}", what, candidates.empty() ? "" : candidates.front(), remedy));
+    throw Error(
+        fmt::format("{} was not found ({}): {}", what, candidates.empty() ? "" : candidates.front(), remedy));
   }
   // Never closed: CUDA's libraries keep threads and exit handlers of their own.
 
@@ -30,7 +31,8 @@ class Library {
   template <class Function>
   void load(Function*& function, const char* symbol) const {
     function = reinterpret_cast<Function*>(dlsym(handle_, symbol));
-    if (!function) throw Error(fmt::format("{} has no function {}: a newer version is needed", name_, symbol));
+    if (!function)
+      throw Error(fmt::format("{} has no function {}: a newer version is needed", name_, symbol));
   }
 
  private:

@@ -10,6 +10,8 @@
 
 namespace fp8twin {
 
-FP8TWIN_DEVICE void fence_proxy_async_shared_cta() { asm volatile("fence.proxy.async.shared::cta;" ::: "memory"); }
+FP8TWIN_DEVICE void fence_proxy_async_shared_cta() {
+  asm volatile("fence.proxy.async.shared::cta;" ::: "memory");
+}
 
 }  // namespace fp8twin

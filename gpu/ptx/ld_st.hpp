@@ -50,8 +50,8 @@ FP8TWIN_DEVICE u32 ld_shared_u32(u32 address) {
 }
 
 FP8TWIN_DEVICE void st_shared_v4_u32(u32 address, U32x4 value) {
-  asm volatile("st.shared.v4.u32 [%0], {%1, %2, %3, %4};" ::"r"(address), "r"(value.x), "r"(value.y), "r"(value.z),
-               "r"(value.w)
+  asm volatile("st.shared.v4.u32 [%0], {%1, %2, %3, %4};" ::"r"(address), "r"(value.x), "r"(value.y),
+               "r"(value.z), "r"(value.w)
                : "memory");
 }
 

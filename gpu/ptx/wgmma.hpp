@@ -61,14 +61,14 @@ FP8TWIN_DEVICE void wgmma_wait_group(Accumulator<N>& d) {
 }
 
 template <i32 ScaleA = 1, i32 ScaleB = 1, u32 N>
-FP8TWIN_DEVICE void wgmma_mma_async_m64k32_f32_e4m3_e4m3(Accumulator<N>& d, u64 a_descriptor, u64 b_descriptor,
-                                                        u32 scale_d) {
+FP8TWIN_DEVICE void wgmma_mma_async_m64k32_f32_e4m3_e4m3(Accumulator<N>& d, u64 a_descriptor,
+                                                         u64 b_descriptor, u32 scale_d) {
   WgmmaShape<N>::template mma_async<ScaleA, ScaleB>(d.reg, a_descriptor, b_descriptor, scale_d);
 }
 
 template <i32 ScaleA = 1, i32 ScaleB = 1, u32 N>
-FP8TWIN_DEVICE void wgmma_mma_async_m64k32_f32_e4m3_e4m3(Accumulator<N>& d, const AFragment& a, u64 b_descriptor,
-                                                        u32 scale_d) {
+FP8TWIN_DEVICE void wgmma_mma_async_m64k32_f32_e4m3_e4m3(Accumulator<N>& d, const AFragment& a,
+                                                         u64 b_descriptor, u32 scale_d) {
   WgmmaShape<N>::template mma_async<ScaleA, ScaleB>(d.reg, a.reg, b_descriptor, scale_d);
 }
 

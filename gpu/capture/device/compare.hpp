@@ -36,7 +36,8 @@ __device__ inline void draw_operand(u32 distribution, u64 key, u64 tile, u8* cod
 }
 
 __device__ inline u32 draw_accumulator(const CompareArguments& args, u64 key, u64 tile, u32 index) {
-  const u32 bits = random_bits(key, tile << 20 | index * 2), more = random_bits(key, tile << 20 | (index * 2 + 1));
+  const u32 bits = random_bits(key, tile << 20 | index * 2),
+            more = random_bits(key, tile << 20 | (index * 2 + 1));
   return args.scale_d ? draw_c(args.distribution, bits, more) : draw_poison(bits, more);
 }
 
@@ -57,13 +58,14 @@ __device__ inline u32 expected(const Tile<Config>& t, u32 row, u32 column, u32 c
       a[4 * i] = wa.x, a[4 * i + 1] = wa.y, a[4 * i + 2] = wa.z, a[4 * i + 3] = wa.w;
       b[4 * i] = wb.x, b[4 * i + 1] = wb.y, b[4 * i + 2] = wb.z, b[4 * i + 3] = wb.w;
     }
-    c = dot32(a, b, Config::scale_a * Config::scale_b, c);
+    c = dot32<Config::oracle_bits>(a, b, Config::scale_a * Config::scale_b, c);
   }
   return c;
 }
 
 template <class Config>
-__device__ inline void report(const CompareArguments& args, u64 tile, u32 row, u32 column, u32 c, u32 card, u32 model) {
+__device__ inline void report(const CompareArguments& args, u64 tile, u32 row, u32 column, u32 c, u32 card,
+                              u32 model) {
   const u64 place = atomicAdd(args.mismatch_count, u64{1});
   if (place < args.mismatch_capacity) {
     args.mismatches[place] = {tile, row, column, c, card, model, args.distribution};
@@ -75,7 +77,8 @@ __device__ inline void compare(const CompareArguments& args) {
   Tile<Config>& t = *static_cast<Tile<Config>*>(__cvta_shared_to_generic(dynamic_shared()));
   constexpr u32 n = Config::n, k = Tile<Config>::k;
   const u32 a_tile = dynamic_shared(), b_tile = a_tile + 64 * k;
-  const u64 a_key = stream_key(args.seed, 1), b_key = stream_key(args.seed, 2), c_key = stream_key(args.seed, 3);
+  const u64 a_key = stream_key(args.seed, 1), b_key = stream_key(args.seed, 2),
+            c_key = stream_key(args.seed, 3);
   u64 compared = 0;
 
   for (u64 tile = blockIdx.x; tile < args.tiles; tile += gridDim.x) {

@@ -22,8 +22,10 @@ __device__ inline u32 narrow(u32 bits, u32 exponent_bits, u32 largest) {
   const i32 fraction_bits = static_cast<i32>(7 - exponent_bits), bias = (1 << (exponent_bits - 1)) - 1;
   const i32 field = static_cast<i32>(magnitude >> 23) - 127 + bias;  // of the result, were it normal
   u32 code;
-  if (field >= 1) {  // drop the low bits of exponent and fraction taken together: a carry moves to the next binade
-    const u32 rebiased = magnitude - (static_cast<u32>(127 - bias) << 23), drop = static_cast<u32>(23 - fraction_bits);
+  if (field >=
+      1) {  // drop the low bits of exponent and fraction taken together: a carry moves to the next binade
+    const u32 rebiased = magnitude - (static_cast<u32>(127 - bias) << 23),
+              drop = static_cast<u32>(23 - fraction_bits);
     code = rebiased >> drop;
     const u32 rest = rebiased << (32 - drop);
     if (rest > 0x80000000u || (rest == 0x80000000u && code % 2 == 1)) ++code;
@@ -47,7 +49,8 @@ __device__ inline u32 narrow_bf16(u32 bits) {
   return code + (rest > 0x80000000u || (rest == 0x80000000u && code % 2 == 1));
 }
 
-__device__ inline void check(const ConvertArguments& args, Conversion conversion, u32 input, u32 card, u32 model) {
+__device__ inline void check(const ConvertArguments& args, Conversion conversion, u32 input, u32 card,
+                             u32 model) {
   if (card == model) return;
   const u64 place = atomicAdd(args.mismatch_count, u64{1});
   if (place < args.mismatch_capacity) args.mismatches[place] = {conversion, input, card, model};
@@ -73,7 +76,8 @@ __device__ inline void convert(const ConvertArguments& args) {
     sum[to_e5m2] += checksum_term(x, e5m2 & 0xff);
     sum[to_bf16] += checksum_term(x, bf16);
   }
-  for (u32 i = 0; i < conversions; ++i) atomicAdd(&args.checksums[i * conversion_blocks + blockIdx.y], sum[i]);
+  for (u32 i = 0; i < conversions; ++i)
+    atomicAdd(&args.checksums[i * conversion_blocks + blockIdx.y], sum[i]);
 }
 
 }  // namespace fp8twin::capture

@@ -2,7 +2,7 @@
 //
 //   decoded operand       significand -15..15, exponent -6..8 (zero: exponent -64, so that it never is the largest)
 //   product               significand p (units of 2^(e-6)) at exponent e
-//   on the grid 2^(E-13)  |p| * 2^(7-(E-e)) = (|p| << 7) >> (E-e)
+//   on the grid 2^(E-13)  |p| * 2^(e-6) = (|p| << 7) >> (E-e), in units of the grid
 //   C                     24-bit significand, units of 2^(e-23): >> (E-e) + 10
 //
 // It shares no code with emulator/number, so that the card, this and the emulator are three witnesses.
@@ -34,20 +34,24 @@ __device__ inline i32 truncate(i32 value, i32 shift) {
   return value < 0 ? -magnitude : magnitude;
 }
 
-/// sum * 2^(E-13), cut to 13 fraction bits.
-__device__ inline u32 pack_sum(i32 sum, i32 E) {
+/// sum * 2^(E-bits), cut to 13 fraction bits.
+__device__ inline u32 pack_sum(i32 sum, i32 E, i32 bits) {
   if (sum == 0) return 0;
   const u32 sign = sum < 0 ? 0x80000000u : 0;
   u32 magnitude = static_cast<u32>(abs(sum));
   const i32 top = 31 - __clz(static_cast<i32>(magnitude));  // the leading one stands for 2^exponent
-  const i32 exponent = E - 13 + top;
-  if (exponent < -126) return sign | magnitude << (E + 126) << 10;  // exponent pinned: units of 2^-139
+  const i32 exponent = E - bits + top;
+  if (exponent < -126) {  // the exponent is pinned: units of 2^-139
+    const i32 shift = E - bits + 139;
+    return sign | (shift >= 0 ? magnitude << shift : magnitude >> -shift) << 10;
+  }
   magnitude = top > 13 ? magnitude >> (top - 13) : magnitude << (13 - top);
   return sign | static_cast<u32>(exponent + 127) << 23 | (magnitude & 0x1fff) << 10;
 }
 
 /// One output: 32 pairs of decoded operands (none NaN), two to a word, and the bits of C. `sign` is -1 when exactly one
-/// operand is negated.
+/// operand is negated. `Bits` is 13; another width is a control, which must fail.
+template <i32 Bits>
 __device__ inline u32 dot32(const u32 (&a)[16], const u32 (&b)[16], i32 sign, u32 c) {
   if ((c & 0x7fffffffu) > 0x7f800000u) return nan_result;
   if ((c & 0x7fffffffu) == 0x7f800000u) return c;
@@ -70,12 +74,12 @@ __device__ inline u32 dot32(const u32 (&a)[16], const u32 (&b)[16], i32 sign, u3
   for (int k = 0; k < 32; ++k) {
     const u32 half = k % 2 * 16;
     const i32 p = significand_of(a[k / 2] >> half) * significand_of(b[k / 2] >> half);
-    sum += truncate(p * 128, E - exponent_of(a[k / 2] >> half) - exponent_of(b[k / 2] >> half));
+    sum += truncate(p << (Bits - 6), E - exponent_of(a[k / 2] >> half) - exponent_of(b[k / 2] >> half));
   }
   sum *= sign;
-  const i32 c_term = c_significand >> min(E - c_exponent + 10, 31);
+  const i32 c_term = c_significand >> min(E - c_exponent + 23 - Bits, 31);
   sum += c & 0x80000000u ? -c_term : c_term;
-  return pack_sum(sum, E);
+  return pack_sum(sum, E, Bits);
 }
 
 }  // namespace fp8twin::capture

@@ -48,9 +48,10 @@ __device__ inline u32 gemm_output(const GemmCheckArguments& g, u32 row, u32 colu
       bool nan = false;
       read_operand(g.a + u64{row} * g.k, k0, g.k, a, nan);
       read_operand(g.b + u64{column} * g.k, k0, g.k, b, nan);
-      p = nan ? nan_result : dot32(a, b, 1, p);
+      p = nan ? nan_result : dot32<13>(a, b, 1, p);
     }
-    const double sa = g.a_scale[u64{row} * k_blocks + block], sb = g.b_scale[u64{column / 128} * k_blocks + block];
+    const double sa = g.a_scale[u64{row} * k_blocks + block],
+                 sb = g.b_scale[u64{column / 128} * k_blocks + block];
     const double s = __uint_as_float(round_to_f32(sa * sb));
     total = __uint_as_float(add_rounding_once(s * __uint_as_float(p), total));
   }

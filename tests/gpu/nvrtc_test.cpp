@@ -1,0 +1,115 @@
+// NVRTC compiles every kernel in every configuration, without a GPU: no error, no spill, no stack frame, no repaired wgmma.
+#include "gpu/jit/nvrtc.hpp"
+
+#include <algorithm>
+#include <string>
+
+#include "emulator/support/error.hpp"
+#include "emulator/support/parallel.hpp"
+#include "gpu/capture/all_kernels.hpp"
+#include "tests/catch.hpp"
+#include "tests/gpu/skip.hpp"
+
+using namespace fp8twin;
+
+namespace {
+
+bool have_nvrtc() {
+  try {
+    jit::nvrtc_version();
+    return true;
+  } catch (const Error& error) {
+    test::skip(error.what());
+    return false;
+  }
+}
+
+/// What is wrong with a kernel: empty when nothing is.
+std::string verdict(const jit::Source& source) {
+  try {
+    const jit::Compiled compiled = jit::compile(source);
+    if (compiled.cubin.size() < 1000) return source.name + ": no machine code";
+    if (compiled.resources.size() != 1) return source.name + ": ptxas reported no resources\n" + compiled.log;
+    const jit::Resources& r = compiled.resources.front();
+    if (r.registers < 1 || r.registers > 255 || r.stack_bytes || r.spill_store_bytes || r.spill_load_bytes) {
+      return source.name + ":\n" + compiled.log;
+    }
+    return "";
+  } catch (const Error& error) {
+    return error.what();
+  }
+}
+
+void check_all(const std::vector<jit::Source>& sources) {
+  std::vector<std::string> verdicts(sources.size());
+  parallel_for(static_cast<std::int64_t>(sources.size()), 0, [&](std::int64_t i, int) {
+    verdicts[static_cast<std::size_t>(i)] = verdict(sources[static_cast<std::size_t>(i)]);
+  });
+  for (const std::string& each : verdicts) CHECK(each == "");
+}
+
+/// The comparison's kernels take most of the time and differ little from one N to the next: they are the slow test.
+bool is_comparison(const jit::Source& source) { return source.name.rfind("compare_", 0) == 0; }
+
+}  // namespace
+
+#ifdef FP8TWIN_COMPARISON_KERNELS
+TEST_CASE("every comparison kernel compiles without spills") {
+  if (!have_nvrtc()) return;
+  std::vector<jit::Source> sources = capture::all_kernels();
+  std::erase_if(sources, [](const jit::Source& source) { return !is_comparison(source); });
+  REQUIRE(sources.size() == 32 * 6);
+  check_all(sources);
+}
+#else
+TEST_CASE("every kernel compiles without spills, stack frames or repaired wgmma") {
+  if (!have_nvrtc()) return;
+  std::vector<jit::Source> sources = capture::all_kernels();
+  std::erase_if(sources, is_comparison);
+  REQUIRE(sources.size() >= 240);
+  check_all(sources);
+}
+
+TEST_CASE("a comparison kernel compiles for the narrowest and the widest shape") {
+  if (!have_nvrtc()) return;
+  std::vector<jit::Source> sources = capture::all_kernels();
+  std::erase_if(sources, [](const jit::Source& source) {
+    return !is_comparison(source) ||
+           !(source.wgmma_shapes.front() == 8 || source.wgmma_shapes.front() == 256);
+  });
+  REQUIRE(sources.size() == 12);
+  check_all(sources);
+}
+
+TEST_CASE("an error of the compiler becomes a sentence with its log") {
+  if (!have_nvrtc()) return;
+  try {
+    jit::compile({"broken", "no_such_type x;", {}});
+    FAIL("compiled");
+  } catch (const Error& error) {
+    CHECK(std::string(error.what()).find("kernel broken does not compile") == 0);
+    CHECK(std::string(error.what()).find("no_such_type") != std::string::npos);
+  }
+}
+
+TEST_CASE("a kernel that reads accumulators before their wait is refused, though ptxas repairs it") {
+  if (!have_nvrtc()) return;
+  const std::string text =
+      "#include \"gpu/kernels/wgmma_chain.hpp\"\n"
+      "using namespace fp8twin;\n"
+      "FP8TWIN_KERNEL(128) hasty(const WgmmaArguments w) {\n"
+      "  Accumulator<8> d{};\n"
+      "  wgmma_fence(d);\n"
+      "  wgmma_mma_async_m64k32_f32_e4m3_e4m3(d, core_descriptor(0, 64, 0), core_descriptor(2048, 8, 0), "
+      "1);\n"
+      "  wgmma_commit_group();\n"
+      "  for (u32 i = 0; i < 4; ++i) st_global_f32(w.d + tid_x() * 4 + i, d[i]);\n"
+      "}\n";
+  try {
+    jit::compile({"hasty", text, {8}});
+    FAIL("compiled");
+  } catch (const Error& error) {
+    CHECK(std::string(error.what()).find("C75") != std::string::npos);
+  }
+}
+#endif

@@ -21,6 +21,7 @@ int convert(Session& session) {
   Buffer<ConversionMismatch> mismatches(4096);
   checksums.fill(0);
   count.fill(0);
+  mismatches.fill(0);
   session.kernels.get(convert_source(), "convert")
       .launch({64, conversion_blocks}, 256, 0,
               ConvertArguments{checksums.device(), count.device(), mismatches.device(), 4096});

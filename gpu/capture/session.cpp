@@ -56,6 +56,7 @@ Counters::Counters(std::size_t slots, std::uint32_t listed)
     : compared(slots), mismatch_count(slots), mismatches(slots * listed), capacity(listed) {
   compared.fill(0);
   mismatch_count.fill(0);
+  mismatches.fill(0);
 }
 
 std::vector<Counters::Slot> Counters::read() const {

@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 #include <nvrtc.h>
 
-#include <array>
 #include <cstdlib>
 #include <regex>
 #include <sstream>
@@ -102,10 +101,15 @@ Compiled compile(const Source& source) {
   nvrtc().check(nvrtc().create(&program.handle, source.text.c_str(), (source.name + ".cu").c_str(),
                                static_cast<int>(names.size()), texts.data(), names.data()),
                 "creating a program");
-  constexpr std::array options = {"--gpu-architecture=sm_90a", "--std=c++20", "-default-device",
-                                  "-fmad=false", "--ptxas-options=-v"};
-  const nvrtcResult result = nvrtc().compile(program.handle, static_cast<int>(options.size()),
-                                             const_cast<const char**>(options.data()));
+  std::vector<const char*> options = {"--gpu-architecture=sm_90a", "--std=c++20", "-default-device",
+                                      "-fmad=false", "--ptxas-options=-v"};
+  // From CUDA 13 on, where there is a driver, NVRTC keeps a cache on disk, and what comes out of it comes without
+  // a log: without what ptxas had to say about spills and wgmma.
+  int major = 0, minor = 0;
+  nvrtc().check(nvrtc().version(&major, &minor), "saying its version");
+  if (major >= 13) options.push_back("-no-cache");
+  const nvrtcResult result =
+      nvrtc().compile(program.handle, static_cast<int>(options.size()), options.data());
   Compiled compiled;
   compiled.log = read_log(program.handle);
   if (result != NVRTC_SUCCESS) {

@@ -35,20 +35,19 @@ struct Case {
   Distribution distribution;
 };
 
+std::vector<std::uint8_t> codes(const Case& c, Operand operand, int rows, int k, bool negate) {
+  std::vector<std::uint8_t> result(static_cast<std::size_t>(rows) * static_cast<std::size_t>(k));
+  fill_codes(c.distribution, c.seed, operand, k, result);
+  return negate ? negated(result) : result;
+}
+
 /// The model's digest of one variant, from the seed alone.
 std::string ours(const Case& c, const std::string& variant) {
   const int k = variant == "chain-of-four" ? 128 : 32;
-  std::vector<std::uint8_t> a(static_cast<std::size_t>(64 * k)), b(static_cast<std::size_t>(c.n * k));
+  const auto a = codes(c, Operand::a, 64, k, variant.find("negate-a") != std::string::npos);
+  const auto b = codes(c, Operand::b, c.n, k, variant.find("negate-b") != std::string::npos);
   std::vector<float> accumulator(static_cast<std::size_t>(64 * c.n)), d(accumulator.size());
-  fill_codes(c.distribution, c.seed, Operand::a, k, a);
-  fill_codes(c.distribution, c.seed, Operand::b, k, b);
   fill_c(c.distribution, c.seed, accumulator);
-  if (variant.find("negate-a") != std::string::npos) {
-    for (std::uint8_t& code : a) code = static_cast<std::uint8_t>(code ^ 0x80);
-  }
-  if (variant.find("negate-b") != std::string::npos) {
-    for (std::uint8_t& code : b) code = static_cast<std::uint8_t>(code ^ 0x80);
-  }
   wgmma(c.n, k, a, b, variant == "scale-d-false" ? std::span<const float>() : accumulator, d);
   return digest(d);
 }

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cstddef>
+#include <cstdint>
 #include <cstring>
 #include <filesystem>
 #include <fstream>
@@ -40,6 +41,14 @@ inline std::size_t differing(std::span<const std::byte> a, std::span<const std::
   std::size_t count = 0;
   for (std::size_t i = 0; i < a.size(); i += size) count += std::memcmp(&a[i], &b[i], size) != 0;
   return count;
+}
+
+/// Codes with every sign turned: what the negation of an operand means.
+inline std::vector<std::uint8_t> negated(std::span<const std::uint8_t> codes) {
+  std::vector<std::uint8_t> result;
+  result.reserve(codes.size());
+  for (const std::uint8_t code : codes) result.push_back(static_cast<std::uint8_t>(code ^ 0x80));
+  return result;
 }
 
 }  // namespace fp8twin::test

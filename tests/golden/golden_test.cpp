@@ -32,13 +32,6 @@ std::size_t replay(const TensorFile& file) {
   return differing(ours, d.bytes, dtype_size(d.dtype));
 }
 
-/// Codes with every sign turned: what the negation of an operand means.
-std::vector<std::uint8_t> negated(std::span<const std::uint8_t> codes) {
-  std::vector<std::uint8_t> result(codes.begin(), codes.end());
-  for (std::uint8_t& code : result) code = static_cast<std::uint8_t>(code ^ 0x80);
-  return result;
-}
-
 }  // namespace
 
 TEST_CASE("recorded GEMMs: 0 differing bits") {

@@ -1,4 +1,5 @@
-// `dequantize`: E4M3 codes times their block scales, rounded once to binary32, and once more to BF16 if asked.
+// `dequantize`: E4M3 codes times their block scales, rounded once to binary32, and once more to BF16 if
+// asked.
 #include <fmt/core.h>
 
 #include <memory>
@@ -63,6 +64,7 @@ std::string block_text(const BlockGrid& grid) {
 }
 
 void dequantize_file(const Options& options, Context& context) {
+  need_writable(options.out);
   const TensorFile file = read_tensor_file(options.in);
   std::vector<Item> items = items_of(file);
   const auto item_with = [&](const Tensor* Item::*part, const Tensor& tensor) -> Item* {

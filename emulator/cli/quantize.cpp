@@ -1,4 +1,4 @@
-// `quantize`: float tensors become E4M3 codes and block scales. `--match` asks which recipe made a given file.
+// `quantize`: float tensors become E4M3 codes and block scales; `--match` asks which recipe made a file.
 #include <fmt/core.h>
 
 #include <memory>
@@ -75,8 +75,9 @@ void write_quantized(const Options& options, const TensorFile& file, const Quant
 
 void quantize_file(const Options& options, Context& context) {
   check_out(options);
+  if (!options.out.empty()) need_writable(options.out);
   const TensorFile file = read_tensor_file(options.in);
-  QuantizePlan plan = plan_quantize(file, options.tensors, options.block);
+  const QuantizePlan plan = plan_quantize(file, options.tensors, options.block);
   if (!options.out.empty()) write_quantized(options, file, plan, context);
   if (!options.match.empty()) match_recipes(options.match, plan, !options.block.empty(), context);
 }

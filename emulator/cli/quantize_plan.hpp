@@ -27,8 +27,9 @@ struct QuantizePlan {
   const QuantizeItem* find(const Tensor& tensor) const;
 };
 
-/// `names`: only these tensors (none: all that can be); `block`: "1x128", "128x128", or "" for each tensor's default.
-/// Throws Error when a named tensor is missing or cannot be quantised, when a scale's name is taken, or when nothing is left.
+/// `names`: only these tensors (none: all that can be); `block`: "1x128", "128x128", or "" for each tensor's
+/// default. Throws Error when a named tensor is missing or cannot be quantised, when a scale's name is taken,
+/// or when nothing is left.
 QuantizePlan plan_quantize(const TensorFile& file, const std::vector<std::string>& names,
                            const std::string& block);
 

@@ -1,13 +1,16 @@
 // Tensors and their block scales, as files pair them: NAME in F8_E4M3 with NAME_scale or NAME_scale_inv.
 //
-//   codes [R,C]    scales              one scale for                 With a leading dimension of experts both have it.
-//                  [R, C/128]          1 row, 128 columns (1x128)    Quotients round up. Where a shape can be read in two
-//                  [R/128, C/128]      128x128                       ways (R = 1: 1x128 or 128x128) both readings give
-//                  [R, 1]              a row                         every element the same scale, so it does not matter.
+//   codes [R,C]    scales              one scale for
+//                  [R, C/128]          1 row, 128 columns (1x128)
+//                  [R/128, C/128]      128x128
+//                  [R, 1]              a row
 //                  [1, 1], [1], []     the whole tensor
 //
-// Both suffixes mean the same here, value = code * scale, as in DeepSeek's checkpoints, where "inv" says that the scale is
-// the inverse of the quantiser's multiplier.
+// Quotients round up. With a leading dimension of experts codes and scales both have it. Where a shape can be
+// read in two ways (R = 1: 1x128 or 128x128) both readings give every element the same scale.
+//
+// Both suffixes mean the same here, value = code * scale, as in DeepSeek's checkpoints, where "inv" says that
+// the scale is the inverse of the quantiser's multiplier.
 #pragma once
 
 #include <optional>
@@ -30,8 +33,8 @@ const Tensor* find_scale(const TensorFile& file, const Tensor& codes);
 /// Is `tensor` the scale of some F8_E4M3 tensor in the file?
 bool is_scale(const TensorFile& file, const Tensor& tensor);
 
-/// The groups' columns of a GEMM grouped along K, which cut the blocks of `a` and `b`: the file's `k_sizes`, or none.
-/// Throws Error when they do not add up to the tensor's columns.
+/// The groups' columns of a GEMM grouped along K, which cut the blocks of `a` and `b`: the file's `k_sizes`,
+/// or none. Throws Error when they do not add up to the tensor's columns.
 std::span<const std::int32_t> column_groups(const TensorFile& file, const Tensor& tensor);
 
 /// The blocks that a scale tensor of this shape describes. Throws Error that lists the shapes that would do.

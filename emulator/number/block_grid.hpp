@@ -1,12 +1,12 @@
 // Which elements of a row-major [experts, rows, columns] array share a scale.
 //
-//                 columns 0..127   128..255   256..299          1x128: every row by itself, 128 columns a block
-//     row 0      |      0,0      |   0,1    |  0,2  |          128x128: 128 rows and 128 columns a block
-//     row 1      |      1,0      |   1,1    |  1,2  |          The last block of a row or column is a partial one.
+//                 columns 0..127   128..255   256..299      1x128: every row by itself, 128 columns a block
+//     row 0      |      0,0      |   0,1    |  0,2  |      128x128: 128 rows and 128 columns a block
+//     row 1      |      1,0      |   1,1    |  1,2  |      The last block of a row or column: partial
 //
-// Scales are row-major [experts, row blocks, column blocks]; experts never share one, so each expert's rows start a
-// block. In a GEMM grouped along K the blocks of columns start anew with each group: sizes 100 and 60 give the column
-// blocks 0..99 and 100..159.
+// Scales are row-major [experts, row blocks, column blocks]; experts never share one, so each expert's rows
+// start a block. In a GEMM grouped along K the blocks of columns start anew with each group: sizes 100 and 60
+// give the column blocks 0..99 and 100..159.
 #pragma once
 
 #include <algorithm>

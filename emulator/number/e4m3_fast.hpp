@@ -1,10 +1,13 @@
 // binary32 to E4M3 without a branch, so that a loop over it becomes vector code. Same codes as e4m3.hpp.
 //
-//     normal     s eeeeeeee fffFFFFFFFFFFFFFFFFFFFF     round at the line by adding half an ulp (less one, plus the last
-//                          ---                          kept bit: ties to even); a carry climbs into the exponent by itself
-//     subnormal  |x| + 2^14: the ulp there is 2^-9, E4M3's smallest step, so the adder itself rounds to the grid
+//     normal     s eeeeeeee fffFFFFFFFFFFFFFFFFFFFF    round behind the third fraction bit by adding half an
+//                          ---                         ulp (less one, plus the last kept bit: ties to even);
+//                                                      a carry climbs into the exponent by itself
+//     subnormal  |x| + 2^14                            the ulp there is 2^-9, E4M3's smallest step, so that
+//                                                      the adder itself rounds to the grid
 //
-// Both are computed and one is kept. A cast is two bytes of data: where magnitudes saturate, and what a NaN becomes.
+// Both are computed and one is kept. A cast is two bytes of data: where magnitudes saturate, and what a NaN
+// becomes.
 #pragma once
 
 #include <cstdint>

@@ -14,15 +14,15 @@
 namespace fp8twin {
 namespace {
 
-// Rows are worked through in chunks that fit the first-level cache; every loop over a chunk is branch-free, so that the
-// compiler makes vector code of it.
+// Rows are worked through in chunks that fit the first-level cache; every loop over a chunk is branch-free,
+// so that the compiler makes vector code of it.
 constexpr std::int64_t chunk = 128;
 
 float widen(BF16 x) { return x.value(); }
 float widen(float x) { return x; }
 
-/// F16::value() without a branch: the exponent moves into binary32's place by a multiplication, which is exact and
-/// normalises subnormals; infinity and NaN have the top exponent in both formats.
+/// F16::value() without a branch: the exponent moves into binary32's place by a multiplication, which is
+/// exact and normalises subnormals; infinity and NaN have the top exponent in both formats.
 float widen(F16 x) {
   const std::uint32_t magnitude = x.code & 0x7fffu;
   const std::uint32_t finite = f32_bits(f32_from_bits(magnitude << 13) * 0x1p112f);
@@ -38,8 +38,8 @@ constexpr float format_max<BF16> = 0x1.fep127f;
 template <>
 constexpr float format_max<F16> = 65504.0f;
 
-/// The largest magnitude bits among x[0..count); as integers NaN lies above infinity, so one maximum serves both NaN
-/// rules: `ignore` maps NaN to zero first.
+/// The largest magnitude bits among x[0..count); as integers NaN lies above infinity, so one maximum serves
+/// both NaN rules: `ignore` maps NaN to zero first.
 template <class T>
 std::int32_t largest_magnitude(const T* x, std::int64_t count, bool ignore_nan) {
   const std::int32_t limit = ignore_nan ? static_cast<std::int32_t>(f32_infinity) : 0x7fffffff;
@@ -72,7 +72,8 @@ void check_size(std::string_view what, std::size_t found, std::int64_t needed) {
   }
 }
 
-/// Calls body(row block) for every row block of every expert, several at a time handed to one thread where they are thin.
+/// Calls body(row block) for every row block of every expert, several at a time handed to one thread where
+/// they are thin.
 template <class Body>
 void for_row_blocks(const BlockGrid& grid, int threads, const Body& body) {
   const std::int64_t count = grid.experts * grid.row_blocks();
@@ -83,7 +84,8 @@ void for_row_blocks(const BlockGrid& grid, int threads, const Body& body) {
   });
 }
 
-/// The rows of row block number `block`, counted over all experts: [first, last) of the experts' rows laid end to end.
+/// The rows of row block number `block`, counted over all experts: [first, last) of the experts' rows laid
+/// end to end.
 struct Rows {
   std::int64_t first, last;
 };

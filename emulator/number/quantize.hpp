@@ -4,19 +4,22 @@
 //
 // Special blocks, where recipes differ most (f32 scales; 0 has the sign of x):
 //
-//   block holds   deepgemm, deepgemm-cpu, eager   deepseek       vllm           sglang         te
-//   zeros only    s = floor/448, codes 0          the same       the same       the same       s = 1, codes 0
-//   amax < floor  s = floor/448                   the same       the same       the same       448/amax, at most max
-//   one NaN       s NaN, every code 0x7f          NaN left out of amax; its own code is 0x7f, by vllm 0xfe (-448)
-//   NaN only      the same                        s = floor/448, codes 0x7f, by vllm 0xfe      s = 1, codes 0x7f
-//   an infinity   s inf; finite x 0, inf 0x7f     the same       inf is 0xfe    the same       s = 1: x itself, saturated
+//   block holds    deepgemm, deepgemm-cpu,     deepseek     vllm          sglang       te
+//                  eager
+//   zeros only     s = floor/448, codes 0      the same     the same      the same     s = 1, codes 0
+//   amax < floor   s = floor/448               the same     the same      the same     multiplier <= max
+//   one NaN        s NaN, every code 0x7f      NaN left out of amax; its own code is 0x7f, by vllm 0xfe
+//   NaN only       the same                    s = floor/448, codes 0x7f; vllm 0xfe    s = 1, codes 0x7f
+//   an infinity    s inf; x 0, inf 0x7f        the same     inf is 0xfe   the same     s = 1; inf 0x7e
 //
-// floor is 1e-4 (deepgemm, deepgemm-cpu, deepseek, eager), 1e-10 (vllm, sglang) or none (te); max is the largest finite
-// value of the input's format. No finite block overflows: the largest |x| is cast from 448, give or take a few roundings.
+// floor is 1e-4 (deepgemm, deepgemm-cpu, deepseek, eager), 1e-10 (vllm, sglang) or none (te); max is the
+// largest finite value of the input's format. No finite block overflows: the largest |x| is cast from 448,
+// give or take a few roundings.
 //
-// With ue8m0 scales: deepgemm, deepgemm-cpu and eager give a block with a NaN or an infinity s = 2^127, so finite x 0,
-// NaN 0x7f, infinity 0x7f with its sign; vllm's s is at least 2^-33; te's multiplier of a tiny block is the power of two
-// below max. sglang's integers leave their range on an infinite block; its f32 row stands there instead.
+// With ue8m0 scales: deepgemm, deepgemm-cpu and eager give a block with a NaN or an infinity s = 2^127, so
+// finite x 0, NaN 0x7f, infinity 0x7f with its sign; vllm's s is at least 2^-33; te's multiplier of a tiny
+// block is the power of two below max. sglang's integers leave their range on an infinite block; its f32 row
+// stands there instead.
 #pragma once
 
 #include <cstdint>

@@ -36,7 +36,7 @@ constexpr std::array recipes{
            .cast = cast_nonsaturating,
            .power = PowerRule::ceil_bits_clamped},
     Recipe{.name = "deepseek",
-           .origin = "DeepSeek-V3's act_quant, a Triton kernel",
+           .origin = "DeepSeek-V3's act_quant, a Triton kernel, with its later floor",
            .arithmetic = "IEEE stand-in for Triton's approximate division, log2 and exp2",
            .ieee_stand_in = true,
            .amax_nan = AmaxNan::ignore,
@@ -95,8 +95,8 @@ float ceil_power_by_bits(float s, std::uint32_t least, std::uint32_t most) {
 
 float ceil_power_by_log2(float s) {
   if (s == infinity) return s;
-  // log2 in double, rounded to float, is the correctly rounded log2f but for astronomically rare cases, of which none
-  // lies near an integer, where ceil would see it.
+  // log2 in double, rounded to float, is the correctly rounded log2f but for astronomically rare cases, of
+  // which none lies near an integer, where ceil would see it.
   return power_of_two(static_cast<int>(std::ceil(static_cast<float>(std::log2(static_cast<double>(s))))));
 }
 

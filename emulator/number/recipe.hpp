@@ -1,17 +1,20 @@
-// Quantisation recipes: how well-known implementations turn one block of numbers into E4M3 codes and one scale.
+// Quantisation recipes: how well-known implementations turn a block of numbers into E4M3 codes and a scale.
 //
 //      amax = max |x| over the block           which NaN rule?        floored at what?
 //      s    = amax / 448                       a division, or a multiplication by fl(1/448)?
 //      q    = x / s                            or x * (1/s), or x * (448 / amax)?       then a cast to E4M3
 //
-// In real numbers they are one formula. In binary32 each order of operations rounds elsewhere, and x / s often falls on
-// or beside a midpoint of E4M3, since BF16 inputs have few bits: about one code in two thousand differs between any two
-// recipes, and half of all scales in their last bit. So a recipe is a formula and the place where it ran:
-// PyTorch turns `amax / 448.0` into a multiplication by fl(1/448) on a CUDA tensor and divides on a CPU tensor.
+// In real numbers they are one formula. In binary32 each order of operations rounds elsewhere, and x / s
+// often falls on or beside a midpoint of E4M3, since BF16 inputs have few bits: between two recipes a few
+// codes in ten thousand differ, and up to half of all scales in their last bit. So a recipe is a formula and
+// the place where it ran: PyTorch turns `amax / 448.0` into a multiplication by fl(1/448) on a CUDA tensor
+// and divides on a CPU tensor.
 //
-// A recipe here is a row of data. Each is written after reading the original's source; where that uses approximate
-// division or fast math the row says "IEEE stand-in": the same formula in correctly rounded steps, no bit equality claimed.
-// Source of the formulas: docs/numerics.md, section on quantisation. What becomes of special blocks: quantize.hpp.
+// A recipe here is a row of data, written after reading the original's source. "Exact" means that every step
+// of the original is an IEEE operation, done here in the same order; what was measured on a card is on the
+// page docs/numerics.md. "IEEE stand-in": the original uses approximate division or fast math; the same
+// formula in correctly rounded steps stands here, and no bit equality is claimed. Special blocks: see
+// quantize.hpp.
 #pragma once
 
 #include <span>
@@ -29,9 +32,11 @@ enum class AmaxNan {
 
 /// The scale that is stored, and multiplied back when a code is read.
 enum class ScaleRule {
-  divide,           // fl(amax / 448)
-  multiply,         // fl(amax * fl(1/448))
-  from_multiplier,  // fl(1 / fl(448 / amax)); amax 0 or infinite: 1; 448 / amax infinite: the input format's maximum
+  divide,    // fl(amax / 448)
+  multiply,  // fl(amax * fl(1/448))
+  /// fl(1 / fl(448 / amax)). The multiplier 448 / amax is 1 for amax 0 or infinite, and the largest finite
+  /// value of the input's format where it would be infinite.
+  from_multiplier,
 };
 
 /// What is cast to E4M3.
@@ -44,10 +49,10 @@ enum class QuotientRule {
 
 /// How a scale becomes a power of two. Only the last one rounds the multiplier instead, and down.
 enum class PowerRule {
-  ceil_bits_clamped,  // exponent field, plus one where the fraction is not zero, clamped to 1..254; NaN, infinity: 2^127
-  ceil_bits,  // the same, not clamped: infinity stays infinity
-  ceil_log2,  // 2^ceil(fl(log2(s))): a binade lower for an s so little above a power of two that log2 rounds to it
-  floor_multiplier,  // fl(448 / amax) loses its fraction bits, and s is its inverse
+  ceil_bits_clamped,  // exponent field, plus one for a fraction, clamped to 1..254; NaN, infinity: 2^127
+  ceil_bits,          // the same, not clamped: infinity stays infinity
+  ceil_log2,          // 2^ceil(fl(log2(s))): a binade lower where log2 rounds down to an integer
+  floor_multiplier,   // fl(448 / amax) loses its fraction bits, and s is its inverse
 };
 
 struct Recipe {
@@ -83,8 +88,8 @@ struct BlockScale {
   bool divide;
 };
 
-/// `amax` is the largest |x| of the block, NaN if any x is NaN and the recipe propagates it; `input_max` the largest
-/// finite value of the format that x came in.
+/// `amax` is the largest |x| of the block, NaN if any x is NaN and the recipe propagates it; `input_max` the
+/// largest finite value of the format that x came in.
 BlockScale block_scale(const Recipe& recipe, ScaleFormat format, float amax, float input_max);
 
 }  // namespace fp8twin

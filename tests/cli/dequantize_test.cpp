@@ -14,7 +14,8 @@ using test::values_of;
 
 namespace {
 
-/// A file with `codes` under the shape, every code 0x38 (1.0), and the scales as given; what dequantize makes of it.
+/// A file with `codes` under the shape, every code 0x38 (1.0), and the scales as given; what dequantize makes
+/// of it.
 std::vector<float> ones_by(const Folder& folder, const Shape& shape, const Shape& scale_shape,
                            const std::vector<float>& scales, const std::string& suffix = "_scale") {
   const std::vector<std::uint8_t> codes(static_cast<std::size_t>(element_count(shape)), 0x38);
@@ -83,7 +84,8 @@ TEST_CASE("a value is code times scale, rounded once; with --output bf16 once mo
   REQUIRE(result.status == 0);
   CHECK(result.json()["tensors"][0]["dtype"] == "BF16");
   const auto narrow = values_of<std::uint16_t>(read_tensor_file(folder / "bf16.safetensors"), "x");
-  // 44.8 is 0x42333333: rounds down to 0x4233. 0.1 * 2^-9 is 0x394ccccd: up to 0x394d. -0.1125 is 0xbde66667 or so: down.
+  // 44.8 is 0x42333333, down to 0x4233; 0.1 * 2^-9 is 0x394ccccd, up to 0x394d; -0.1125 is 0xbde66666 give or
+  // take one, down.
   CHECK(narrow == std::vector<std::uint16_t>{0x4233, 0x394d, 0xbde6, 0x8000, 0x7fff, 0x7fff});
 }
 

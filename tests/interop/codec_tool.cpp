@@ -1,7 +1,7 @@
 // A window onto the codecs for codecs_interop.py: words in on stdin, words out on stdout, little-endian.
 //
-//   interop_codec_tool encode e4m3|e4m3-plain|e5m2|e5m2-plain|bf16|f16    binary32 words -> codes of one or two bytes
-//   interop_codec_tool decode e4m3|e5m2|e8m0|bf16|f16                     codes -> binary32 words
+//   interop_codec_tool encode e4m3|e4m3-plain|e5m2|e5m2-plain|bf16|f16    binary32 -> codes, one or two bytes
+//   interop_codec_tool decode e4m3|e5m2|e8m0|bf16|f16                     codes -> binary32
 #include <cstdint>
 #include <cstdio>
 #include <cstring>

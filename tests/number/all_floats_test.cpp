@@ -1,8 +1,8 @@
 // Every conversion to a small format, over all 2^32 binary32 words.
 //
-// Between two neighbouring midpoints of a format the right code does not change, and the bit patterns of positive
-// floats are in the order of their values. So the oracle needs no rounding here: it hands out whole ranges of
-// bit patterns, each with the one code that all of them must get.
+// Between two neighbouring midpoints of a format the right code does not change, and the bit patterns of
+// positive floats are in the order of their values. So the oracle needs no rounding here: it hands out whole
+// ranges of bit patterns, each with the one code that all of them must get.
 #include <atomic>
 #include <cstdint>
 #include <vector>
@@ -25,7 +25,8 @@ struct Range {
   std::uint32_t magnitude;
 };
 
-/// The ranges that cover [0, infinity]; `overflow` is the code of what rounds beyond the largest finite value.
+/// The ranges that cover [0, infinity]; `overflow` is the code of what rounds beyond the largest finite
+/// value.
 std::vector<Range> ranges_of(const test::NearestOracle& oracle, std::uint32_t overflow) {
   std::vector<Range> ranges;
   std::uint32_t first = 0;
@@ -47,7 +48,8 @@ std::vector<Range> ranges_of(const test::NearestOracle& oracle, std::uint32_t ov
   return pieces;
 }
 
-/// How many words `encode` gets wrong, of both signs; a NaN must give `nan` or, with its sign set, `minus_nan`.
+/// How many words `encode` gets wrong, of both signs; a NaN must give `nan` or, with its sign set,
+/// `minus_nan`.
 template <class Encode>
 std::uint64_t mismatches(const test::NearestOracle& oracle, std::uint32_t overflow, std::uint32_t sign,
                          std::uint32_t nan, std::uint32_t minus_nan, const Encode& encode) {

@@ -1,7 +1,8 @@
 // A second opinion: the conversions of CUDA's own headers, which run on the host too.
 //
-// Words near every rounding boundary are all there: the full list of BF16 and binary16 words widened, and every
-// float whose low bits are a stride apart. The exhaustive run is all_floats_test.cpp, against this project's oracle.
+// Words near every rounding boundary are all there: the full list of BF16 and binary16 words widened, and
+// every float whose low bits are a stride apart. The exhaustive run is all_floats_test.cpp, against this
+// project's oracle.
 #include <cuda_bf16.h>
 #include <cuda_fp8.h>
 

@@ -48,7 +48,8 @@ TEST_CASE("mul_rn, add_rn and fma_rn round once and give the canonical NaN") {
   CHECK(f32_bits(fma_rn(infinity, 0.0f, 1.0f)) == 0x7fffffff);
   CHECK(f32_bits(mul_rn(f32_from_bits(0xffc12345), 1.0f)) == 0x7fffffff);
 
-  // (1 + u)^2 - (1 + 2u) with u = 2^-23: the exact square is 1 + 2u + u^2. One rounding keeps u^2, two lose it.
+  // (1 + u)^2 - (1 + 2u) with u = 2^-23: the exact square is 1 + 2u + u^2. One rounding keeps u^2, two lose
+  // it.
   const float u = power_of_two(-23);
   const float x = 1.0f + u;
   CHECK(fma_rn(x, x, -(1.0f + 2 * u)) == u * u);

@@ -1,11 +1,12 @@
 // The oracle of the number formats: a sorted list of values, and rounding as a search in it.
 //
-// It knows a format only as (exponent bits, fraction bits, bias, magnitude code of the largest finite value), builds
-// every value with std::ldexp in double, and rounds by comparing |x| with the midpoints of neighbouring values:
+// It knows a format only as (exponent bits, fraction bits, bias, magnitude code of the largest finite value),
+// builds every value with std::ldexp in double, and rounds by comparing |x| with the midpoints of
+// neighbouring values:
 //
-//      v0 = 0      v1          v2          v3           a midpoint is exact in double (and in binary32);
-//      |-----+-----|-----+-----|-----+-----|            |x| on a midpoint goes to the even code, else to the nearer
-//           m0          m1          m2                  code; beyond the midpoint after the largest value: overflow
+//      v0 = 0      v1          v2          v3       a midpoint is exact in double, and in binary32;
+//      |-----+-----|-----+-----|-----+-----|        |x| on a midpoint goes to the even code, else to the
+//           m0          m1          m2              nearer; beyond the last midpoint is overflow
 //
 // It shares no line with emulator/number, works on no bits of x, and rounds nothing itself.
 #pragma once

@@ -65,8 +65,8 @@ void compare_with_oracle(const Recipe& recipe, ScaleFormat format, const BlockGr
   }
 }
 
-/// Words whose blocks differ in kind, by the block's number: plain, wide, subnormal, zeros, any bits, with NaN, with
-/// infinities, NaN only, near the top.
+/// Words whose blocks differ in kind, by the block's number: plain, wide, subnormal, zeros, any bits, with
+/// NaN, with infinities, NaN only, near the top.
 template <class Word>
 std::vector<Word> draw(const BlockGrid& grid, std::uint32_t exponent_bits, std::uint32_t fraction_bits,
                        std::uint64_t seed) {

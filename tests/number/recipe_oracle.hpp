@@ -1,8 +1,8 @@
 // The oracle of the recipes: each implementation's formula written out by name, one number at a time.
 //
-// Every binary32 operation is done in double and rounded to float: for +, -, *, / that is the correctly rounded result
-// (53 bits are more than twice 24 and two). Rounding to E4M3 is the search among midpoints of nearest_oracle.hpp.
-// Nothing of emulator/number is used.
+// Every binary32 operation is done in double and rounded to float: for +, -, *, / that is the correctly
+// rounded result (53 bits are more than twice 24 and two). Rounding to E4M3 is the search among midpoints of
+// nearest_oracle.hpp. Nothing of emulator/number is used.
 #pragma once
 
 #include <cmath>
@@ -57,7 +57,8 @@ inline float power_by_log(float s) {
   return std::exp2(std::ceil(static_cast<float>(std::log2(static_cast<double>(s)))));
 }
 
-/// The largest |x|. Not by std::fmax: a signalling NaN makes that return NaN, where the GPU's maximum ignores it.
+/// The largest |x|. Not by std::fmax: a signalling NaN makes that return NaN, where the GPU's maximum ignores
+/// it.
 inline float amax_without_nan(const std::vector<float>& x) {
   float amax = 0;
   for (const float v : x) {
@@ -74,7 +75,8 @@ inline float amax_with_nan(const std::vector<float>& x) {
 
 }  // namespace oracle
 
-/// The block x by recipe `name`; `ue8m0`: power-of-two scales; `input_max`: largest finite value of x's format.
+/// The block x by recipe `name`; `ue8m0`: power-of-two scales; `input_max`: largest finite value of x's
+/// format.
 inline Block quantize_block(std::string_view name, bool ue8m0, const std::vector<float>& x, float input_max) {
   using namespace oracle;
   Block block{{}, 0};

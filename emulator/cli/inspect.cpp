@@ -1,4 +1,5 @@
-// `inspect`: what a file holds: tensors with ranges and counts, metadata, and which problem it is, or why it is none.
+// `inspect`: what a file holds: tensors with ranges and counts, metadata, and which problem it is, or why it
+// is none.
 #include <fmt/core.h>
 
 #include <memory>

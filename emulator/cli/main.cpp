@@ -47,7 +47,9 @@ int run(int argc, char** argv) {
   try {
     app.parse(
         std::vector<std::string>(arguments.rbegin(), arguments.rend()));  // CLI11 takes them from the back
-    write_stdout(context.json ? context.answer.dump() + "\n" : context.text);
+    // A file's name may be no UTF-8; the work is done, and the answer must not fail over it.
+    write_stdout(context.json ? context.answer.dump(-1, ' ', false, Json::error_handler_t::replace) + "\n"
+                              : context.text);
     return context.status;
   } catch (const CLI::CallForHelp&) {
     write_stdout(app.help());

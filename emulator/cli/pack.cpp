@@ -17,7 +17,8 @@ struct Options {
   std::vector<std::string> sources;
 };
 
-/// read_problem knows the tensors by their names in the problem; who typed the command knows where they came from.
+/// read_problem knows the tensors by their names in the problem; who typed the command knows where they came
+/// from.
 Problem check(const TensorFile& file, const std::vector<PackedTensor>& tensors) {
   try {
     return read_problem(file);

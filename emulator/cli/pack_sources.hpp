@@ -1,12 +1,13 @@
-// The tensors of a problem, gathered from checkpoints: `b=FILE:NAME` finds the codes and the scales that go with them.
+// The tensors of a problem, gathered from checkpoints: `b=FILE:NAME` finds the codes and the scales that go
+// with them.
 //
 //     b=model.safetensors.index.json:layers.0.mlp.up_proj.weight
 //       -> codes   layers.0.mlp.up_proj.weight             F8_E4M3 (or U8, as an npy file keeps codes)
 //       -> scales  layers.0.mlp.up_proj.weight_scale_inv   or, where that is absent, ..._scale
 //
-// Both suffixes mean the same: value = code x scale. Scales are F32 in a problem; BF16, F16 and E8M0 scales are widened,
-// which is exact. Which shapes fit is read_problem's business; only scales of another rank, such as one for the whole
-// tensor, are refused here, since they are recognised by it.
+// Both suffixes mean the same: value = code x scale. Scales are F32 in a problem; BF16, F16 and E8M0 scales
+// are widened, which is exact. Which shapes fit is read_problem's business; only scales of another rank, such
+// as one for the whole tensor, are refused here, since they are recognised by it.
 #pragma once
 
 #include <deque>

@@ -21,7 +21,8 @@
 namespace fp8twin {
 namespace {
 
-// The names that exist beside their targets right now. Fixed storage, as a signal handler may neither allocate nor lock.
+// The names that exist beside their targets right now. Fixed storage, as a signal handler may neither
+// allocate nor lock.
 struct Slot {
   std::atomic<bool> taken{false};  // by an AtomicFile
   std::atomic<bool> armed{false};  // `name` is complete: the handler may remove it

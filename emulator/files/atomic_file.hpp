@@ -2,15 +2,16 @@
 //
 //     AtomicFile file(path);     a file without a name, in the folder of `path`
 //     file.write(bytes); ...     fills it; `path` still holds what it held before
-//     file.commit();             gives it a name beside `path`, then renames: readers see the old file or the new one
+//     file.commit();             names it beside `path`, then renames: readers see the old file or the new one
 //
-// Without commit() the destructor leaves nothing behind. Nor does a killed process: a file without a name (O_TMPFILE)
-// vanishes with it. Where the filesystem cannot do that, and for the moment between naming and renaming, the name is in
-// a list that remove_unfinished_files(), callable from a signal handler, clears; the program's handlers call it.
-// An existing target keeps its permissions, and a symbolic link its place: the file it points to is replaced. So
-// writing over one's own memory-mapped input is safe. No fsync: after a power cut the file may be the old one, or lost.
-// A pipe or a character device takes the bytes as they come, for it has no halves to hide; only a terminal and this
-// process's own standard output, which belongs to the answer, are refused.
+// Without commit() the destructor leaves nothing behind. Nor does a killed process: a file without a name
+// (O_TMPFILE) vanishes with it. Where the filesystem cannot do that, and for the moment between naming and
+// renaming, the name is in a list that remove_unfinished_files(), callable from a signal handler, clears; the
+// program's handlers call it. An existing target keeps its permissions, and a symbolic link its place: the
+// file it points to is replaced. So writing over one's own memory-mapped input is safe. No fsync: after a
+// power cut the file may be the old one, or lost. A pipe or a character device takes the bytes as they come,
+// for it has no halves to hide; only a terminal and this process's own standard output, which belongs to the
+// answer, are refused.
 #pragma once
 
 #include <cstddef>

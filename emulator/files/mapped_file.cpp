@@ -22,7 +22,8 @@ namespace {
 
 MappedFile::MappedFile(const std::string& path) {
   if (path.empty()) throw Error("the input file's name is empty");
-  // O_NONBLOCK: opening a named pipe must not wait for its writer; it is refused below like all that is no file.
+  // O_NONBLOCK: opening a named pipe must not wait for its writer; it is refused below like all that is no
+  // file.
   const int descriptor = ::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK);
   if (descriptor < 0) refuse(path, errno);
   struct stat status {};

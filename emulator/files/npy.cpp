@@ -32,7 +32,8 @@ struct Header {
   Shape shape;
 };
 
-// Reads the header's Python dictionary: three known keys, a string, a bool and a tuple of integers, and nothing else.
+// Reads the header's Python dictionary: three known keys, a string, a bool and a tuple of integers, and
+// nothing else.
 class HeaderParser {
  public:
   HeaderParser(std::string path, std::string_view text) : path_(std::move(path)), text_(text) {}

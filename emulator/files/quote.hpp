@@ -3,7 +3,8 @@
 //   weight              ->  "weight"
 //   a<newline><ESC>[2J  ->  "a\n\u001b[2J"
 //
-// A header may name a tensor anything; an error message stays one line, and a terminal is not repainted by it.
+// A header may name a tensor anything; an error message stays one line, and a terminal is not repainted by
+// it.
 #pragma once
 
 #include <string>

@@ -24,7 +24,7 @@ constexpr std::size_t max_header_size = 100'000'000;
 constexpr int max_header_depth = 3;  // {tensors {tensor [shape]}}
 constexpr char metadata_key[] = "__metadata__";
 
-// --- reading -----------------------------------------------------------------------------------------------------
+// --- reading -----------------------------------------------------------------------------------------------
 
 // The JSON between the length and the tensors' bytes.
 std::string_view header_text(const std::string& path, std::span<const std::byte> file) {
@@ -47,7 +47,8 @@ std::string_view header_text(const std::string& path, std::span<const std::byte>
   return {reinterpret_cast<const char*>(file.data()) + length_size, static_cast<std::size_t>(length)};
 }
 
-// One tensor's entry in the header, checked by itself. Its messages begin with `where`, the file and the tensor.
+// One tensor's entry in the header, checked by itself. Its messages begin with `where`, the file and the
+// tensor.
 struct Entry {
   std::string where;
   DType dtype = DType::u8;
@@ -155,7 +156,7 @@ void check_cover(const std::string& path, const std::vector<std::pair<std::strin
   }
 }
 
-// --- writing -----------------------------------------------------------------------------------------------------
+// --- writing -----------------------------------------------------------------------------------------------
 
 // A tensor's name as JSON; other programs must be able to find it again, so what is not UTF-8 is refused.
 std::string name_json(const std::string& path, const std::string& name) {

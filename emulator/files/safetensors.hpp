@@ -1,4 +1,5 @@
-// safetensors, the file format of most published model weights. Specified at github.com/huggingface/safetensors.
+// safetensors, the file format of most published model weights. Specified at
+// github.com/huggingface/safetensors.
 //
 //     0        8                8+n                                end of file
 //     [ n: u64 | n bytes of JSON  | bytes of all tensors, no gaps, row-major, little-endian ]
@@ -6,11 +7,12 @@
 //                 {"__metadata__": {"seed": "1"},
 //                  "a": {"dtype": "F8_E4M3", "shape": [64, 128], "data_offsets": [0, 8192]}, ...}
 //
-// Offsets count from 8+n. Together the tensors must cover the bytes exactly: no overlap, no hole, no tail. A header is
-// at most 100 MB; JSON with a key twice in one object is refused, since readers would disagree on what it says.
-// Written: metadata first, then tensors by falling element size in the order given, header padded with spaces to a
-// multiple of 8, so that every tensor is aligned in the file and thus in memory. A file by somebody else may misalign
-// a tensor; that tensor alone is copied to an aligned place when it is read.
+// Offsets count from 8+n. Together the tensors must cover the bytes exactly: no overlap, no hole, no tail. A
+// header is at most 100 MB; JSON with a key twice in one object is refused, since readers would disagree on
+// what it says. Written: metadata first, then tensors by falling element size in the order given, header
+// padded with spaces to a multiple of 8, so that every tensor is aligned in the file and thus in memory. A
+// file by somebody else may misalign a tensor; that tensor alone is copied to an aligned place when it is
+// read.
 #pragma once
 
 #include <span>

@@ -3,8 +3,8 @@
 //     {"metadata": {"total_size": 688586727424},
 //      "weight_map": {"model.embed_tokens.weight": "model-00001-of-00163.safetensors", ...}}
 //
-// Shards lie beside the index. An index is somebody else's file: a shard named by an absolute path, or by one that
-// climbs out with "..", is refused, so that reading a checkpoint reads nothing else.
+// Shards lie beside the index. An index is somebody else's file: a shard named by an absolute path, or by one
+// that climbs out with "..", is refused, so that reading a checkpoint reads nothing else.
 #pragma once
 
 #include <map>
@@ -15,7 +15,8 @@
 
 namespace fp8twin {
 
-/// Tensors by name from one .safetensors or .npy file or from a sharded checkpoint's index; shards open when needed.
+/// Tensors by name from one .safetensors or .npy file or from a sharded checkpoint's index; shards open when
+/// needed.
 class Checkpoint {
  public:
   /// A path ending in .json is an index. Throws Error when it cannot be read or is not one.

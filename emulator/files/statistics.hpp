@@ -4,8 +4,9 @@
 //     | nan | infinite | finite: zero | subnormal | normal          |      negative: finite and below zero
 //                                 [min ............... max]
 //
-// Subnormal is meant in the tensor's own format: exponent field zero, fraction not. E8M0 and integers have none.
-// One- and two-byte formats are counted by code first and decoded once a code, so a large file costs one pass of bytes.
+// Subnormal is meant in the tensor's own format: exponent field zero, fraction not. E8M0 and integers have
+// none. One- and two-byte formats are counted by code first and decoded once a code, so a large file costs
+// one pass of bytes.
 #pragma once
 
 #include <cstdint>

@@ -1,7 +1,8 @@
-// JSON read with suspicion: whole text, UTF-8, no key twice in one object, nesting no deeper than the format has.
+// JSON read with suspicion: whole text, UTF-8, no key twice in one object, nesting no deeper than the format
+// has.
 //
-// A parser that keeps the last of two equal keys and one that keeps the first see two different files; so neither is
-// chosen. The depth limit also bounds what a header of a million brackets costs.
+// A parser that keeps the last of two equal keys and one that keeps the first see two different files; so
+// neither is chosen. The depth limit also bounds what a header of a million brackets costs.
 #pragma once
 
 #include <nlohmann/json.hpp>

@@ -30,8 +30,8 @@ std::string shape_text(const Shape& shape);
 /// The product of the extents (1 for a scalar's empty shape).
 std::int64_t element_count(const Shape& shape);
 
-// A header may claim any extents. What a reader lets through is small enough for the products and round-ups that
-// others compute from a shape, zero-sized ones included, to stay far from overflow.
+// A header may claim any extents. What a reader lets through is small enough for the products and round-ups
+// that others compute from a shape, zero-sized ones included, to stay far from overflow.
 inline constexpr std::int64_t max_elements = std::int64_t{1} << 48;
 inline constexpr std::size_t max_rank = 64;  // NumPy's limit too
 /// element_count, or nothing when an extent is negative or the shape is beyond these limits.
@@ -76,12 +76,12 @@ struct TensorFile {
   const Tensor& at(std::string_view name) const;
 };
 
-/// Opens a .safetensors or .npy file by memory map (the suffix decides; a .npy's one tensor is called "data").
-/// Throws Error with one sentence when the file cannot be read or its header is wrong.
+/// Opens a .safetensors or .npy file by memory map (the suffix decides; a .npy's one tensor is called
+/// "data"). Throws Error with one sentence when the file cannot be read or its header is wrong.
 TensorFile read_tensor_file(const std::string& path);
 
-/// Writes `tensors` to `path`, whole or not at all: into a file beside it, then renamed. A path ending in .npy takes
-/// exactly one tensor and no metadata.
+/// Writes `tensors` to `path`, whole or not at all: into a file beside it, then renamed. A path ending in
+/// .npy takes exactly one tensor and no metadata.
 void write_tensor_file(const std::string& path, std::span<const Tensor> tensors, const Metadata& metadata);
 
 }  // namespace fp8twin

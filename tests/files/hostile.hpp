@@ -22,8 +22,8 @@ std::string error_of(const Action& action) {
   return "";
 }
 
-/// The i-th damaged copy of `bytes`: one edit mostly, up to four, each a flip, a deletion, a repetition, or one of `pieces` put in.
-/// Only the first `reach` bytes are edited.
+/// The i-th damaged copy of `bytes`: one edit mostly, up to four, each a flip, a deletion, a repetition, or
+/// one of `pieces` put in. Only the first `reach` bytes are edited.
 inline std::string mutate(std::string bytes, std::size_t reach, const std::vector<std::string_view>& pieces,
                           std::uint64_t i) {
   const Random random(2026, i);

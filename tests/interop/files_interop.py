@@ -1,6 +1,6 @@
 """Files cross the fence both ways, byte for byte: the packages safetensors and numpy against emulator/files.
 
-Usage: files_interop.py INTEROP_FILE_TOOL
+Usage: files_interop.py INTEROP_FILE_TOOL FP8TWIN
 """
 import itertools
 import json
@@ -14,7 +14,7 @@ import numpy as np
 import safetensors
 import safetensors.numpy
 
-TOOL = sys.argv[1]
+TOOL, PROGRAM = sys.argv[1:]
 DTYPES = {
     "F8_E4M3": ml_dtypes.float8_e4m3fn,
     "F8_E5M2": ml_dtypes.float8_e5m2,
@@ -45,6 +45,19 @@ def describe(path):
     done = tool("describe", path)
     check(done.returncode == 0, path, done.stderr)
     return json.loads(done.stdout)
+
+
+def fp8twin(*arguments):
+    done = subprocess.run([PROGRAM, *arguments, "--json"], capture_output=True, text=True)
+    check(done.returncode == 0, arguments, done.stderr)
+    return json.loads(done.stdout)
+
+
+def read_bits(path):
+    """What the package safetensors finds in a file: name -> dtype, shape, bytes."""
+    with open(path, "rb") as file:
+        tensors = safetensors.deserialize(file.read())
+    return {name: (t["dtype"], tuple(t["shape"]), bytes(t["data"])) for name, t in tensors}
 
 
 def copy(source, target):
@@ -145,8 +158,58 @@ def check_refusals(folder):
         check(done.returncode == 2 and "is not supported" in done.stderr and '"x"' in done.stderr, dtype, done.stderr)
 
 
+def check_random_and_inspect(folder):
+    """Problem files of the program open in the package; inspect counts what NumPy counts."""
+    path = os.path.join(folder, "random.safetensors")
+    sizes = {"1d2d": ["--m", "3"], "1d1d": ["--m", "0"], "wgmma": ["--m", "64"], "masked": ["--groups", "3,0,5", "--max-m", "5"],
+             "contiguous": ["--groups", "3,0,130"], "k-grouped": ["--m", "5", "--groups", "128,0,200"],
+             "batched": ["--m", "5", "--groups", "2"]}
+    for kind, size in sizes.items():
+        k = [] if kind == "k-grouped" else ["--k", "192"]
+        fp8twin("random", path, "--kind", kind, "--n", "8", *k, *size, "--distribution", "adversarial")
+        theirs, ours = read_bits(path), fp8twin("inspect", path)
+        check(ours["problem"]["kind"] == kind and ours["problem"]["n"] == 8, kind, ours["problem"])
+        check({t["name"] for t in ours["tensors"]} == theirs.keys(), kind)
+        for tensor in ours["tensors"]:
+            dtype, shape, data = theirs[tensor["name"]]
+            check((tensor["dtype"], tuple(tensor["shape"])) == (dtype, shape), kind, tensor)
+            with np.errstate(invalid="ignore"):  # a signalling NaN is not an accident here
+                values = np.frombuffer(data, DTYPES[dtype]).astype(np.float64)
+            finite = values[np.isfinite(values)]
+            check(tensor["nan"] == np.isnan(values).sum(), kind, tensor)
+            check(tensor["inf"] == np.isinf(values).sum(), kind, tensor)
+            check(tensor["zero"] == (finite == 0).sum() and tensor["negative"] == (finite < 0).sum(), kind, tensor)
+            check(finite.size == 0 or [tensor["min"], tensor["max"]] == [finite.min(), finite.max()], kind, tensor)
+
+
+def check_pack(folder):
+    """A sharded checkpoint as the field writes it becomes a problem that holds the same bits."""
+    rows, columns, k = 3, 200, 192
+    weight = np.frombuffer(random.bytes(columns * k), ml_dtypes.float8_e4m3fn).reshape(columns, k)
+    activation = np.frombuffer(random.bytes(rows * k), np.uint8).reshape(rows, k)
+    weight_scale, scale = random.random((2, 2), np.float32), random.random((rows, 2), np.float32)
+    shards = {"model-00001-of-00002.safetensors": {"layers.0.up.weight": weight},
+              "model-00002-of-00002.safetensors": {"layers.0.up.weight_scale_inv": weight_scale}}
+    for name, tensors in shards.items():
+        safetensors.numpy.save_file(tensors, os.path.join(folder, name), {"format": "pt"})
+    index = os.path.join(folder, "model.safetensors.index.json")
+    with open(index, "w") as file:
+        json.dump({"metadata": {"total_size": 1}, "weight_map": {t: name for name, ts in shards.items() for t in ts}}, file)
+    x, x_scale = os.path.join(folder, "x.npy"), os.path.join(folder, "x_scale.npy")
+    np.save(x, activation)
+    np.save(x_scale, scale)
+    out = os.path.join(folder, "packed.safetensors")
+    packed = fp8twin("pack", out, f"a={x}:data", f"a_scale={x_scale}:data", f"b={index}:layers.0.up.weight")
+    check((packed["kind"], packed["m"], packed["n"], packed["k"]) == ("1d2d", rows, columns, k), packed)
+    check(read_bits(out) == {"a": ("F8_E4M3", (rows, k), activation.tobytes()), "a_scale": ("F32", (rows, 2), scale.tobytes()),
+                             "b": ("F8_E4M3", (columns, k), weight.tobytes()),
+                             "b_scale": ("F32", (2, 2), weight_scale.tobytes())})
+
+
 with tempfile.TemporaryDirectory() as temporary:
     check_safetensors(temporary)
     check_npy(temporary)
     check_refusals(temporary)
+    check_random_and_inspect(temporary)
+    check_pack(temporary)
 print(f"files_interop: {next(checks)} checks passed with numpy {np.__version__}, safetensors {safetensors.__version__}")

@@ -48,6 +48,10 @@ Json cause_json(const DiffCause& cause) {
             {"sample_tested", cause.sample_tested},
             {"variants", variants}};
   json["best"] = cause.best ? Json(cause.scores[*cause.best].variant.name) : Json(nullptr);
+  json["as_good"] = Json::array();  // every variant that these elements do not tell from the best
+  for (std::size_t i = 0; i < cause.scores.size(); ++i) {
+    if (cause.as_good_as_best(i)) json["as_good"].push_back(cause.scores[i].variant.name);
+  }
   json["fault"] = cause.fault ? Json{{"sentence", cause.fault->sentence()},
                                      {"k_block", cause.fault->k_block},
                                      {"reproduced", cause.fault->reproduced},

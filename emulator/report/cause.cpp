@@ -9,16 +9,20 @@
 namespace fp8twin {
 namespace {
 
-/// The K block at which a (taken to be the model's) and b part: known where the model gives a's bits and
-/// the best variant gives b's, or where one fault explains b.
+/// The K block at which a (taken to be the model's) and b part: known where the model gives a's bits and a best
+/// variant gives b's (several must agree on the block), or where one fault explains b.
 std::optional<std::int64_t> k_block_apart(const DiffCause& cause, const Element& element, const Difference& d,
                                           DType output) {
-  if (cause.best) {
-    const Variant &model = cause.scores[0].variant, &best = cause.scores[*cause.best].variant;
-    if (evaluate(model, element, output) == d.a && evaluate(best, element, output) == d.b) {
-      return first_k_block_apart(model, best, element, output);
-    }
+  const Variant& model = cause.scores[0].variant;
+  std::optional<std::int64_t> block;
+  for (std::size_t i = 0; i < cause.scores.size() && evaluate(model, element, output) == d.a; ++i) {
+    const Variant& variant = cause.scores[i].variant;
+    if (!cause.as_good_as_best(i) || evaluate(variant, element, output) != d.b) continue;
+    const std::optional<std::int64_t> apart = first_k_block_apart(model, variant, element, output);
+    if (!apart || (block && block != apart)) return std::nullopt;
+    block = apart;
   }
+  if (block) return block;
   return cause.fault ? std::optional(cause.fault->k_block) : std::nullopt;
 }
 
@@ -79,30 +83,39 @@ DiffCause find_recipe(const TensorFile& unquantised, const Elements& elements, c
   return cause;
 }
 
+bool DiffCause::as_good_as_best(std::size_t i) const {
+  return best && scores[i].differing == scores[*best].differing && scores[i].sample == scores[*best].sample;
+}
+
 std::string DiffCause::sentence() const {
   if (differing_tested == 0) return "nothing differs, so there is nothing to explain";
   const auto share = [](std::int64_t part, std::int64_t of) {
     return static_cast<double>(part) / static_cast<double>(of);
   };
+  const double best_share = best ? share(scores[*best].differing, differing_tested) : 0;
   const double fault_share = fault ? share(fault->reproduced, fault->tested) : 0;
-  if (best && share(scores[*best].differing, differing_tested) >= fault_share) {
-    const VariantScore& score = scores[*best];
-    const bool all = score.differing == differing_tested;
-    if (*best == 0 && all && !recipes)
-      return "b is what the model gives in every differing element tested: it is a that departs from it";
-    if (all && score.sample == sample_tested) {
-      return fmt::format("b is reproduced by {} in every element tested", score.variant.name);
-    }
-    if (2 * score.differing > differing_tested) {
-      return fmt::format("b is reproduced by {} in {} of {} differing elements and {} of {} of the sample",
-                         score.variant.name, score.differing, differing_tested, score.sample, sample_tested);
-    }
-  }
-  if (fault) {
+  if (fault && fault_share > best_share) {
     return fmt::format("{}, in {} of {} differing elements tested", fault->sentence(), fault->reproduced,
                        fault->tested);
   }
-  return "no variant reproduces most of b's differing elements";
+  if (best_share <= 0.5)
+    return fmt::format("no {} reproduces most of b's differing elements", recipes ? "recipe" : "variant");
+  const VariantScore& score = scores[*best];
+  const bool all = score.differing == differing_tested;
+  if (*best == 0 && all && !recipes) {
+    return "b is what the model gives in every differing element tested: it is a that departs from it";
+  }
+  std::string names;
+  std::size_t count = 0;
+  for (std::size_t i = 0; i < scores.size(); ++i) {
+    if (!as_good_as_best(i)) continue;
+    names += (count++ > 0 ? " and by " : "") + scores[i].variant.name;
+  }
+  if (count > 1) names += " alike";
+  if (all && score.sample == sample_tested)
+    return fmt::format("b is reproduced by {} in every element tested", names);
+  return fmt::format("b is reproduced by {} in {} of {} differing elements and {} of {} of the sample", names,
+                     score.differing, differing_tested, score.sample, sample_tested);
 }
 
 }  // namespace fp8twin

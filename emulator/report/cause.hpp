@@ -23,6 +23,8 @@ struct DiffCause {
   std::optional<Fault> fault;
   std::vector<std::optional<std::int64_t>> k_blocks;  // where known, for each of comparison.first
 
+  /// Does score i reproduce as much as the best one? These elements do not tell the two apart.
+  bool as_good_as_best(std::size_t i) const;
   /// What the scores and the fault showed, in one sentence.
   std::string sentence() const;
 };

@@ -83,7 +83,7 @@ std::string variants_table(const DiffCause& cause) {
   for (std::size_t i = 0; i < cause.scores.size(); ++i) {
     const VariantScore& score = cause.scores[i];
     text += fmt::format("    {:<24} {:>16} {:>16}{}\n", score.variant.name, score.differing, score.sample,
-                        cause.best == i ? "   <- best" : "");
+                        cause.as_good_as_best(i) ? "   <- best" : "");
   }
   return text + "  " + cause.sentence() + "\n";
 }

@@ -184,6 +184,7 @@ TEST_CASE("--problem names the arithmetic that gives B") {
   const auto json = result.json();
   const auto cause = json["cause"];
   CHECK((cause["best"] == "multiply-then-add" && cause["fault"].is_null()));
+  CHECK(cause["as_good"] == nlohmann::json({"multiply-then-add"}));
   CHECK((cause["differing_tested"] == json["different"] && cause["sample_tested"] == 64 * 48));
   CHECK((variant(cause, "multiply-then-add")["differing"] == json["different"] &&
          variant(cause, "multiply-then-add")["sample"] == 64 * 48));

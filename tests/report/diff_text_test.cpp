@@ -61,6 +61,10 @@ TEST_CASE("the sentence about the cause") {
   CHECK_THAT(cause_of(10, 10, 3).sentence(), contains_text("it is a that departs"));
   CHECK_THAT(cause_of(10, 0, 7).sentence(), contains_text("in 7 of 10 differing"));
   CHECK(cause_of(10, 0, 2).sentence() == "no variant reproduces most of b's differing elements");
+  DiffCause tie = cause_of(10, 0, 10);
+  tie.scores.push_back({{"fp32-sums"}, 10, 10});
+  CHECK(tie.sentence() ==
+        "b is reproduced by multiply-then-add and by fp32-sums alike in every element tested");
   DiffCause fault = cause_of(10, 0, 2);
   fault.fault = Fault{FaultKind::block_left_out, 4, 9, 10};
   CHECK_THAT(fault.sentence(), contains_text("without K block 4, in 9 of 10"));

@@ -10,6 +10,7 @@
 #include "emulator/number/e4m3.hpp"
 #include "emulator/number/float_bits.hpp"
 #include "emulator/support/error.hpp"
+#include "emulator/support/parallel.hpp"
 #include "emulator/support/random.hpp"
 
 namespace fp8twin {
@@ -172,13 +173,16 @@ Distribution distribution_from_name(std::string_view name) {
 
 void fill_codes(Distribution distribution, std::uint64_t seed, Operand operand, std::int64_t k,
                 std::span<std::uint8_t> codes) {
+  if (codes.empty()) return;
   const Random random(seed, static_cast<std::uint64_t>(operand));
   const Random rows(seed, static_cast<std::uint64_t>(operand) + 16);
-  for (std::size_t i = 0; i < codes.size(); ++i) {
-    const std::uint64_t row = i / static_cast<std::uint64_t>(k);
-    const std::uint32_t row_exponent = distribution == Distribution::row_exponent ? rows.below(row, 16) : 0;
-    codes[i] = code(distribution, {random.bits(i)}, row_exponent);
-  }
+  const auto depth = static_cast<std::uint64_t>(k);
+  parallel_for(static_cast<std::int64_t>(codes.size() / depth), 0, [&](std::int64_t index, int) {
+    const auto row = static_cast<std::uint64_t>(index);
+    const std::uint32_t row_exponent = rows.below(row, 16);
+    for (std::uint64_t i = row * depth; i < (row + 1) * depth; ++i)
+      codes[i] = code(distribution, {random.bits(i)}, row_exponent);
+  });
 }
 
 void fill_c(Distribution distribution, std::uint64_t seed, std::span<float> c) {

@@ -66,7 +66,7 @@ TEST_CASE("every stage has its five fields, and the output format counts") {
   CHECK(run("analyze --json --rows all " + problem).json()["elements"] == 128);
 }
 
-TEST_CASE("--against shows what quantisation lost") {
+TEST_CASE("option --against shows what quantisation lost") {
   const Folder folder;
   const std::string problem = folder / "problem.safetensors", raw = folder / "raw.safetensors";
   write(problem, ones(2, 4, 128).tensors());

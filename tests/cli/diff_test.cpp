@@ -61,7 +61,7 @@ TEST_CASE("planted differences: status 1, and what scripts read") {
         nlohmann::json::parse(R"([{"from":1,"to":1,"elements":1},{"from":4,"to":7,"elements":1}])"));
 }
 
-TEST_CASE("--max-ulp decides the status, not `equal`") {
+TEST_CASE("option --max-ulp decides the status, not `equal`") {
   const TwoFiles files({{0, 3}});
   CHECK(files.diff("--max-ulp 3").status == 0);
   CHECK(files.diff("--max-ulp 2").status == 1);
@@ -154,7 +154,7 @@ TEST_CASE("what cannot be compared: status 2, one sentence, an empty stdout") {
   refused(a, "B");
 }
 
-TEST_CASE("--html writes a page with the report, names escaped") {
+TEST_CASE("option --html writes a page with the report, names escaped") {
   const Folder folder;
   const std::string a = folder / "a.safetensors", b = folder / "b.safetensors", page = folder / "page.html";
   write_f32(a, {1, 2}, {2}, "<b>");
@@ -165,7 +165,7 @@ TEST_CASE("--html writes a page with the report, names escaped") {
   CHECK(html.find("<b>") == std::string::npos);
 }
 
-TEST_CASE("--problem names the arithmetic that gives B") {
+TEST_CASE("option --problem names the arithmetic that gives B") {
   const Folder folder;
   const SmallProblem s(64, 48, 700);
   const std::string problem = folder / "problem.safetensors", a = folder / "a.safetensors",
@@ -200,7 +200,7 @@ TEST_CASE("--problem names the arithmetic that gives B") {
   CHECK_THAT(swapped["cause"]["conclusion"].get<std::string>(), contains_text("it is a that departs"));
 }
 
-TEST_CASE("--problem finds a K block left out, in BF16") {
+TEST_CASE("option --problem finds a K block left out, in BF16") {
   const Folder folder;
   const SmallProblem s(64, 24, 640, 3);
   const std::string problem = folder / "problem.safetensors", a = folder / "a.safetensors",
@@ -219,7 +219,7 @@ TEST_CASE("--problem finds a K block left out, in BF16") {
   CHECK_THAT(cause["conclusion"].get<std::string>(), contains_text("without K block 2"));
 }
 
-TEST_CASE("--problem leaves out rows that belong to no group") {
+TEST_CASE("option --problem leaves out rows that belong to no group") {
   const Folder folder;
   const std::string problem = folder / "problem.safetensors", a = folder / "a.safetensors",
                     b = folder / "b.safetensors";
@@ -242,7 +242,7 @@ TEST_CASE("--problem leaves out rows that belong to no group") {
          result.json()["tensors"][0]["left_out"] == 156 * 8));
 }
 
-TEST_CASE("--problem with unquantised operands names the recipe") {
+TEST_CASE("option --problem with unquantised operands names the recipe") {
   const Folder folder;
   const std::string raw = folder / "raw.safetensors", a = folder / "a.safetensors",
                     b = folder / "b.safetensors";

@@ -132,7 +132,7 @@ TEST_CASE("what is not a float matrix, or is a scale already, passes through unc
   CHECK(out.metadata.at("format") == "pt");
 }
 
-TEST_CASE("--tensor leaves the others alone, --block overrides the name's default") {
+TEST_CASE("option --tensor leaves the others alone, --block overrides the name's default") {
   const Folder folder;
   const std::string in = FileMaker()
                              .bf16("b", {130, 130}, random_values(16900, 3))
@@ -177,7 +177,7 @@ TEST_CASE("a .npy file's tensor is called data") {
   CHECK(read_tensor_file(folder / "out.safetensors").at("data_scale").shape == Shape{2, 1});
 }
 
-TEST_CASE("--match finds the recipe that made a file, by either name of its scales") {
+TEST_CASE("option --match finds the recipe that made a file, by either name of its scales") {
   const Folder folder;
   const std::string in = FileMaker()
                              .bf16("x", {70, 1000}, random_values(70000, 5))
@@ -200,7 +200,7 @@ TEST_CASE("--match finds the recipe that made a file, by either name of its scal
   }
 }
 
-TEST_CASE("--match counts what differs, and takes blocks from the scales' shape, also from F8_E8M0 scales") {
+TEST_CASE("option --match counts what differs, and takes blocks from the scales' shape, also from F8_E8M0 scales") {
   const Folder folder;
   const std::string in =
       FileMaker().bf16("x", {200, 256}, random_values(51200, 7)).write(folder / "in.safetensors");

@@ -121,8 +121,8 @@ Compiled compile(const Source& source) {
                 "creating a program");
   std::vector<const char*> options = {"--gpu-architecture=sm_90a", "--std=c++20", "-default-device",
                                       "-fmad=false", "--ptxas-options=-v"};
-  // From CUDA 13 on, where there is a driver, NVRTC keeps a cache on disk, and what comes out of it comes without
-  // a log: without what ptxas had to say about spills and wgmma.
+  // From CUDA 13 on, where there is a driver, NVRTC keeps a cache on disk, and what comes out of it comes
+  // without a log: without what ptxas had to say about spills and wgmma.
   int major = 0, minor = 0;
   nvrtc().check(nvrtc().version(&major, &minor), "saying its version");
   if (major >= 13) options.push_back("-no-cache");

@@ -12,8 +12,8 @@
 namespace fp8twin {
 namespace {
 
-// cuda.h renames functions to their current versions (cuMemAlloc is cuMemAlloc_v2); a symbol's name is that of after
-// the renaming, hence the two steps.
+// cuda.h renames functions to their current versions (cuMemAlloc is cuMemAlloc_v2); a symbol's name is that
+// of after the renaming, hence the two steps.
 #define FP8TWIN_NAME_OF(symbol)      #symbol
 #define FP8TWIN_LOAD(member, symbol) library.load(member, FP8TWIN_NAME_OF(symbol))
 

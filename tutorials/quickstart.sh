@@ -20,14 +20,13 @@ if [ ! -f build/build.ninja ]; then
 fi
 cmake --build build --target fp8twin
 
-recorded=(tests/golden/gemm_*.safetensors)
-recorded=${recorded[0]}
-[ -f "$recorded" ] || die "no recorded GEMM: tests/golden/gemm_*.safetensors matches nothing"
+recorded=tests/golden/gemm/m200_n576_k7168_normal_bf16.safetensors
 result=$(mktemp -d)
 trap 'rm -rf "$result"' EXIT
+# Shows the command as a reader would type it; its files are in a temporary folder.
 run() {
-  printf '\n$ %s\n' "fp8twin ${*//$result/.}"
-  build/bin/fp8twin "$@"
+  printf '\n$ %s\n' "build/bin/fp8twin ${*//$result\//}"
+  build/bin/fp8twin "$@" | sed "s#$result/##"
 }
 
 say "A GEMM recorded on the card, and where it was recorded"

@@ -31,11 +31,15 @@ struct GemmShape {
 class EigenProduct {
  public:
   explicit EigenProduct(const GemmShape& shape)
-      : shape_(shape), a_(RowMajor::Random(shape.m, shape.k)), b_(RowMajor::Random(shape.n, shape.k)), d_(shape.m, shape.n) {}
+      : shape_(shape),
+        a_(RowMajor::Random(shape.m, shape.k)),
+        b_(RowMajor::Random(shape.n, shape.k)),
+        d_(shape.m, shape.n) {}
 
   void run() {
     parallel_for(shape_.threads, shape_.threads, [&](std::int64_t part, int) {
-      const std::int64_t begin = shape_.m * part / shape_.threads, end = shape_.m * (part + 1) / shape_.threads;
+      const std::int64_t begin = shape_.m * part / shape_.threads,
+                         end = shape_.m * (part + 1) / shape_.threads;
       d_.middleRows(begin, end - begin).noalias() = a_.middleRows(begin, end - begin) * b_.transpose();
     });
     benchmark::DoNotOptimize(d_.data());

@@ -34,7 +34,9 @@ class Operands {
 
  private:
   static std::int64_t blocks(std::int64_t extent) { return (extent + 127) / 128; }
-  static std::size_t size(std::int64_t rows, std::int64_t columns) { return static_cast<std::size_t>(rows * columns); }
+  static std::size_t size(std::int64_t rows, std::int64_t columns) {
+    return static_cast<std::size_t>(rows * columns);
+  }
 
   std::vector<std::uint8_t> a_, b_;
   std::vector<float> a_scale_, b_scale_;

@@ -50,6 +50,9 @@ void dequantize_f32(benchmark::State& state) {
   }
   state.SetBytesProcessed(state.iterations() * (rows * columns * 5 + grid.scales() * 4));
 }
-BENCHMARK(dequantize_f32)->ArgNames({"block_rows", "threads"})->ArgsProduct({{1, 128}, {1, 2}})->UseRealTime();
+BENCHMARK(dequantize_f32)
+    ->ArgNames({"block_rows", "threads"})
+    ->ArgsProduct({{1, 128}, {1, 2}})
+    ->UseRealTime();
 
 }  // namespace

@@ -19,7 +19,9 @@ struct E4M3 {
   static constexpr float max = 448.0f;
 
   /// Round to nearest even and saturate: |x| >= 464 and infinity give +-448, every NaN gives 0x7f.
-  static constexpr E4M3 satfinite(float x) { return {static_cast<std::uint8_t>(encode_satfinite(e4m3_format, x))}; }
+  static constexpr E4M3 satfinite(float x) {
+    return {static_cast<std::uint8_t>(encode_satfinite(e4m3_format, x))};
+  }
 
   /// Round to nearest even; beyond 464 (the tie that still goes to 448) the result is NaN with the sign of x.
   static constexpr E4M3 nonsaturating(float x, NanSign nan_sign = NanSign::drop) {

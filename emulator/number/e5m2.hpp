@@ -19,7 +19,9 @@ struct E5M2 {
   static constexpr float max = 57344.0f;
 
   /// cvt.rn.satfinite.e5m2x2.f32: overflow and infinity give +-57344, every NaN gives 0x7f.
-  static constexpr E5M2 satfinite(float x) { return {static_cast<std::uint8_t>(encode_satfinite(e5m2_format, x))}; }
+  static constexpr E5M2 satfinite(float x) {
+    return {static_cast<std::uint8_t>(encode_satfinite(e5m2_format, x))};
+  }
 
   /// Overflow gives infinity. NaN gives 0x7f (or with its sign).
   static constexpr E5M2 nonsaturating(float x, NanSign nan_sign = NanSign::drop) {

@@ -15,7 +15,9 @@ namespace fp8twin {
 struct F16 {
   std::uint16_t code = 0;
 
-  static constexpr F16 rn(float x) { return {static_cast<std::uint16_t>(encode_nonsaturating(f16_format, x))}; }
+  static constexpr F16 rn(float x) {
+    return {static_cast<std::uint16_t>(encode_nonsaturating(f16_format, x))};
+  }
   constexpr float value() const { return decode(f16_format, code); }
 
   friend constexpr bool operator==(F16, F16) = default;

@@ -38,7 +38,8 @@ constexpr std::uint32_t round_magnitude(const FloatFormat& format, float x) {
   if (bits == f32_infinity) return UINT32_MAX;
 
   const std::uint32_t field = bits >> 23;
-  const std::uint32_t significand = (bits & 0x7fffff) | (field ? 0x800000u : 0u);  // |x| = significand * 2^(exponent-23)
+  const std::uint32_t significand =
+      (bits & 0x7fffff) | (field ? 0x800000u : 0u);  // |x| = significand * 2^(exponent-23)
   const int exponent = (field ? static_cast<int>(field) : 1) - 127;
 
   const int lowest = 1 - format.bias;  // the exponent shared by the smallest normals and all subnormals
@@ -67,8 +68,9 @@ constexpr float decode(const FloatFormat& format, std::uint32_t code) {
   const std::uint32_t significand = fraction | (field ? 1u << format.fraction_bits : 0u);
   const int exponent = (field ? static_cast<int>(field) : 1) - format.bias - format.fraction_bits;
   // significand < 2^11 times a power of two: exact. BF16's smallest exponent needs two steps to stay in range.
-  const float value = exponent >= -126 ? static_cast<float>(significand) * power_of_two(exponent)
-                                       : static_cast<float>(significand) * power_of_two(exponent + 64) * power_of_two(-64);
+  const float value = exponent >= -126
+                          ? static_cast<float>(significand) * power_of_two(exponent)
+                          : static_cast<float>(significand) * power_of_two(exponent + 64) * power_of_two(-64);
   return f32_from_bits(sign | f32_bits(value));
 }
 
@@ -87,7 +89,8 @@ constexpr std::uint32_t encode_satfinite(const FloatFormat& format, float x) {
 }
 
 /// The plain cast of frameworks: overflow gives infinity, or NaN where the format has no infinity.
-constexpr std::uint32_t encode_nonsaturating(const FloatFormat& format, float x, NanSign nan_sign = NanSign::drop) {
+constexpr std::uint32_t encode_nonsaturating(const FloatFormat& format, float x,
+                                             NanSign nan_sign = NanSign::drop) {
   const std::uint32_t sign = (f32_bits(x) & f32_sign) ? format.sign() : 0;
   if (is_nan(x)) return (nan_sign == NanSign::keep ? sign : 0) | (format.sign() - 1);
   const std::uint32_t magnitude = round_magnitude(format, x);

@@ -12,7 +12,10 @@ namespace {
 
 std::string verdict(const DiffSubject& subject, const Comparison& c) {
   if (c.elements == 0) return fmt::format("{}: no elements to compare, equal", subject.name);
-  if (c.equal()) return fmt::format("{}: equal, all {} elements", subject.name, c.elements);
+  if (c.equal()) {
+    return fmt::format("{}: equal, all {} elements ({} bits)", subject.name, c.elements,
+                       8 * c.elements * static_cast<std::int64_t>(dtype_size(subject.a.dtype)));
+  }
   std::string text =
       fmt::format("{}: {} of {} elements differ ({:.3g} %)", subject.name, c.different, c.elements,
                   100.0 * static_cast<double>(c.different) / static_cast<double>(c.elements));

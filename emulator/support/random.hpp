@@ -12,7 +12,8 @@ namespace fp8twin {
 struct Random {
   std::uint64_t key = 0;
 
-  constexpr Random(std::uint64_t seed, std::uint64_t stream) : key(mix(mix(seed) + 0x9e3779b97f4a7c15u * (stream + 1))) {}
+  constexpr Random(std::uint64_t seed, std::uint64_t stream)
+      : key(mix(mix(seed) + 0x9e3779b97f4a7c15u * (stream + 1))) {}
 
   /// 64 random bits, the i-th of this stream.
   constexpr std::uint64_t bits(std::uint64_t i) const { return mix(mix(i + key) ^ key); }

@@ -49,7 +49,8 @@ class Session {
 /// Every legal N, or what --n asked for.
 std::vector<int> shapes_of(const Session& session);
 
-/// Where a recorded number comes from: device, driver, CUDA, NVRTC, date, seed, command, digest of the kernels' text.
+/// Where a recorded number comes from: device, driver, CUDA, NVRTC, date, seed, command, digest of the
+/// kernels' text.
 Json provenance(const Session& session, const Device& device);
 Metadata metadata_of(const Json& provenance);
 

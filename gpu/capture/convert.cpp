@@ -1,4 +1,5 @@
-// convert: three conversions over all 2^32 inputs, compared on the card; a checksum of every 2^24 results is recorded.
+// convert: three conversions over all 2^32 inputs, compared on the card; a checksum of every 2^24 results is
+// recorded.
 #include <fmt/format.h>
 
 #include <algorithm>

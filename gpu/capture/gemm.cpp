@@ -1,4 +1,5 @@
-// gemm: the one-tile kernel at several widths against the oracle GEMM, over the golden shapes and larger ones.
+// gemm: the one-tile kernel at several widths against the oracle GEMM, over the golden shapes and larger
+// ones.
 #include <fmt/format.h>
 
 #include <algorithm>

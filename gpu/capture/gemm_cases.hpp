@@ -1,9 +1,9 @@
 // The GEMMs that become golden files, and those that are only compared on the card.
 //
-// Together the golden ones meet M in {1, 7, 200}, N in {8, 24, 448, 576} and K in {128, 192, 384, 1152, 7168}, each value in
-// several company and with both outputs; N = 448 and 576 end in the middle of a 128-row scale block, K = 192 in the middle
-// of a K block; the last ones have tails in every direction. Adversarial: scales zero, subnormal, huge, negative, infinite,
-// NaN; NaN codes.
+// Together the golden ones meet M in {1, 7, 200}, N in {8, 24, 448, 576} and K in {128, 192, 384, 1152,
+// 7168}, each value in several company and with both outputs; N = 448 and 576 end in the middle of a 128-row
+// scale block, K = 192 in the middle of a K block; the last ones have tails in every direction. Adversarial:
+// scales zero, subnormal, huge, negative, infinite, NaN; NaN codes.
 #pragma once
 
 #include <cstdint>

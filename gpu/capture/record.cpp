@@ -1,12 +1,12 @@
 // record: the golden files. tests/golden/golden_test.cpp replays every one of them through the emulator.
 //
-//   wgmma/nNNN_DISTRIBUTION.safetensors          a [64,32], b [N,32], c, d: one instruction; three for each N, in turn
+//   wgmma/nNNN_DISTRIBUTION.safetensors          a [64,32], b [N,32], c, d: one wgmma; three for each N
 //   wgmma/nNNN_DISTRIBUTION_chain.safetensors    a [64,128], b [N,128], c, d: four chained; every fourth N
-//   wgmma_digests.json                           every N, distribution and variant: a digest of d; inputs by seed
+//   wgmma_digests.json                           every N, distribution and variant: a digest of d
 //   gemm/NAME.safetensors                        a, a_scale, b, b_scale, d: problem files
 //
-// The any-c files also hold d of every variant (d_scale_d_false: whatever c, it is not read; d_negate_a; ...).
-// conversions.json, compare.json and gemm.json are what the other subcommands write with --record.
+// The any-c files also hold d of every variant (d_scale_d_false: whatever c, it is not read; d_negate_a;
+// ...). conversions.json, compare.json and gemm.json are what the other subcommands write with --record.
 #include <fmt/format.h>
 
 #include <cstdio>
@@ -125,8 +125,8 @@ void Recorder::record_shape(int n, std::size_t position, Json& digests) {
                            std::span(results[v]).subspan(i * data.c_size(), data.c_size()))};
     };
     const Metadata extra = {{"distribution", name}, {"seed", std::to_string(single.seeds[i])}};
-    // Three distributions for each N, four N for a full round, and each round begins elsewhere: every distribution meets a
-    // quarter of the shapes, with all residues of N.
+    // Three distributions for each N, four N for a full round, and each round begins elsewhere: every
+    // distribution meets a quarter of the shapes, with all residues of N.
     if (i / 3 == (position + position / 4) % 4) {
       std::vector<Tensor> list = tensors(single, 0);
       if (all_distributions()[i] == Distribution::any_c) {

@@ -2,7 +2,9 @@
 //
 //   #include "gpu/kernels/gemm_1_one_tile.hpp"
 //   struct Config { static constexpr u32 tile_n = 64; ... };
-//   FP8TWIN_KERNEL(128) gemm_1_one_tile_n64_bf16(const GemmArguments arguments) { gemm_1_one_tile<Config>(arguments); }
+//   FP8TWIN_KERNEL(128) gemm_1_one_tile_n64_bf16(const GemmArguments arguments) {
+//     gemm_1_one_tile<Config>(arguments);
+//   }
 #pragma once
 
 #include <string>

@@ -4,7 +4,6 @@
 #include <nvrtc.h>
 
 #include <cstdlib>
-#include <regex>
 #include <sstream>
 
 #include "emulator/support/error.hpp"
@@ -82,6 +81,25 @@ std::string read_log(nvrtcProgram program) {
   return log;
 }
 
+/// The decimal number that ends where `words` begin in `line`; 0 where there is none.
+int number_before(const std::string& line, const std::string& words) {
+  const std::size_t end = line.find(words);
+  if (end == std::string::npos) return 0;
+  std::size_t begin = end;
+  while (begin > 0 && line[begin - 1] >= '0' && line[begin - 1] <= '9') --begin;
+  int number = 0;
+  for (; begin < end; ++begin) number = 10 * number + (line[begin] - '0');
+  return number;
+}
+
+/// What stands between single quotes right after `words`; empty where `words` are missing.
+std::string quoted_after(const std::string& line, const std::string& words) {
+  const std::size_t at = line.find(words);
+  if (at == std::string::npos) return "";
+  const std::size_t begin = at + words.size() + 1;
+  return line.substr(begin, line.find('\'', begin) - begin);
+}
+
 }  // namespace
 
 std::string nvrtc_version() {
@@ -103,8 +121,8 @@ Compiled compile(const Source& source) {
                 "creating a program");
   std::vector<const char*> options = {"--gpu-architecture=sm_90a", "--std=c++20", "-default-device",
                                       "-fmad=false", "--ptxas-options=-v"};
-  // From CUDA 13 on, where there is a driver, NVRTC keeps a cache on disk, and what comes out of it comes without
-  // a log: without what ptxas had to say about spills and wgmma.
+  // From CUDA 13 on, where there is a driver, NVRTC keeps a cache on disk, and what comes out of it comes
+  // without a log: without what ptxas had to say about spills and wgmma.
   int major = 0, minor = 0;
   nvrtc().check(nvrtc().version(&major, &minor), "saying its version");
   if (major >= 13) options.push_back("-no-cache");
@@ -116,7 +134,7 @@ Compiled compile(const Source& source) {
     throw Error(fmt::format("kernel {} does not compile ({}):\n{}", source.name, nvrtc().error_string(result),
                             compiled.log));
   }
-  if (std::regex_search(compiled.log, std::regex("C75[0-9][0-9]"))) {
+  if (compiled.log.find("C75") != std::string::npos) {
     throw Error(
         fmt::format("ptxas serialised or repaired a wgmma of kernel {}:\n{}", source.name, compiled.log));
   }
@@ -129,32 +147,26 @@ Compiled compile(const Source& source) {
 }
 
 std::vector<Resources> parse_resources(const std::string& log) {
-  static const std::regex kernel("Compiling entry function '(\\w+)'");
-  static const std::regex frame(
-      "(\\d+) bytes stack frame, (\\d+) bytes spill stores, (\\d+) bytes spill loads");
-  static const std::regex registers("Used (\\d+) registers");
-  static const std::regex shared("(\\d+) bytes smem");
   std::vector<Resources> all;
   std::istringstream lines(log);
   bool in_kernel = false;  // a function that is called has properties of its own, which are not the kernel's
   for (std::string line; std::getline(lines, line);) {
-    std::smatch match;
-    if (std::regex_search(line, match, kernel)) {
-      all.push_back({match[1]});
+    if (const std::string name = quoted_after(line, "Compiling entry function "); !name.empty()) {
+      all.push_back({.kernel = name});
       in_kernel = true;
-    }
-    if (line.find("Function properties for ") != std::string::npos && !all.empty()) {
-      in_kernel = line.find("Function properties for " + all.back().kernel) != std::string::npos;
     }
     if (all.empty()) continue;
     Resources& last = all.back();
-    if (in_kernel && std::regex_search(line, match, frame)) {
-      last.stack_bytes = std::stoi(match[1]);
-      last.spill_store_bytes = std::stoi(match[2]);
-      last.spill_load_bytes = std::stoi(match[3]);
+    if (line.find("Function properties for ") != std::string::npos) {
+      in_kernel = line.ends_with("Function properties for " + last.kernel);
     }
-    if (std::regex_search(line, match, registers)) last.registers = std::stoi(match[1]);
-    if (std::regex_search(line, match, shared)) last.shared_bytes = std::stoi(match[1]);
+    if (in_kernel && line.find(" bytes stack frame") != std::string::npos) {
+      last.stack_bytes = number_before(line, " bytes stack frame");
+      last.spill_store_bytes = number_before(line, " bytes spill stores");
+      last.spill_load_bytes = number_before(line, " bytes spill loads");
+    }
+    if (line.find(" registers") != std::string::npos) last.registers = number_before(line, " registers");
+    if (line.find(" bytes smem") != std::string::npos) last.shared_bytes = number_before(line, " bytes smem");
   }
   return all;
 }

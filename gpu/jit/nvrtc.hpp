@@ -1,8 +1,8 @@
 // NVRTC, CUDA's run-time compiler: C++ text in, SM90 machine code out. Loaded at first use.
 //
-// Every header a kernel includes travels inside the program (gpu/jit/sources.hpp), so what compiles is what was built, and
-// no path matters. -default-device: constexpr functions need no annotation; -fmad=false: a*b+c is two roundings unless
-// the source says fma. Nothing here needs a GPU: CI compiles every kernel with it.
+// Every header a kernel includes travels inside the program (gpu/jit/sources.hpp), so what compiles is what
+// was built, and no path matters. -default-device: constexpr functions need no annotation; -fmad=false: a*b+c
+// is two roundings unless the source says fma. Nothing here needs a GPU: CI compiles every kernel with it.
 #pragma once
 
 #include <cstddef>
@@ -37,8 +37,9 @@ struct Compiled {
 /// "13.0", or an Error where there is no NVRTC.
 std::string nvrtc_version();
 
-/// Compiles for sm_90a. Throws Error with the compiler's log when it fails; also when ptxas remarks that it serialised or
-/// repaired a wgmma (C75xx): the kernel would be slow, or right on the card by ptxas's help alone.
+/// Compiles for sm_90a. Throws Error with the compiler's log when it fails; also when ptxas remarks that it
+/// serialised or repaired a wgmma (C75xx): the kernel would be slow, or right on the card by ptxas's help
+/// alone.
 Compiled compile(const Source& source);
 
 /// Reads ptxas -v lines out of a log.

@@ -1,4 +1,5 @@
-// The headers that kernels include, as text inside the program. gpu/jit/embed.cmake writes the table at build time.
+// The headers that kernels include, as text inside the program. gpu/jit/embed.cmake writes the table at build
+// time.
 #pragma once
 
 #include <cstdint>

@@ -1,13 +1,13 @@
-// What the host hands to a kernel: plain structs that both sides read, passed by value; and how much dynamic shared memory
-// the kernel then uses.
+// What the host hands to a kernel: plain structs that both sides read, passed by value; and how much dynamic
+// shared memory the kernel then uses.
 #pragma once
 
 #include "emulator/layout/integers.hpp"
 
 namespace fp8twin {
 
-/// D [m,n] = A [m,k] B [n,k]^T with a scale for each row of A and each 128 rows of B, for each 128 of k. Row-major,
-/// rows not padded; the base addresses are multiples of 16.
+/// D [m,n] = A [m,k] B [n,k]^T with a scale for each row of A and each 128 rows of B, for each 128 of k.
+/// Row-major, rows not padded; the base addresses are multiples of 16.
 struct GemmArguments {
   const u8* a;
   const float* a_scale;  // [m, ceil(k/128)]

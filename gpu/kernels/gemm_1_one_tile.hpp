@@ -1,4 +1,5 @@
-// Step 1 of the ladder: one warpgroup, one tile. Nothing overlaps; everything a later step makes fast is here in order.
+// Step 1 of the ladder: one warpgroup, one tile. Nothing overlaps; everything a later step makes fast is here
+// in order.
 //
 //   for each K block of 128:
 //     global -> shared        A [64 x 128], B [tile_n x 128], zero past the ends of the matrices
@@ -7,8 +8,9 @@
 //     promotion               total = fma(scale_a * scale_b, P, total) in FP32: one rounding each K block
 //   convert and store         BF16 or FP32, rows and columns past the ends masked
 //
-// The grid is (ceil(m/64), ceil(n/tile_n)); a block owns rows 64*x and columns tile_n*y. An 8-column group of the
-// accumulator never straddles two scale blocks of B, since both begin on multiples of 8: one scale for each group.
+// The grid is (ceil(m/64), ceil(n/tile_n)); a block owns rows 64*x and columns tile_n*y. An 8-column group of
+// the accumulator never straddles two scale blocks of B, since both begin on multiples of 8: one scale for
+// each group.
 //
 // Config: tile_n (8..192 in steps of 8: above that P and total outgrow the registers), output_f32.
 #pragma once

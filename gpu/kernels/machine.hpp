@@ -1,4 +1,5 @@
-// The one header that selects: the instructions of the card, or the same names as C++ on the emulated machine.
+// The one header that selects: the instructions of the card, or the same names as C++ on the emulated
+// machine.
 #pragma once
 
 #include "emulator/layout/integers.hpp"

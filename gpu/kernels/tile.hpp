@@ -1,12 +1,14 @@
-// K-major tiles in shared memory: two ways to lay 16-byte chunks, and the loop that brings them from global memory.
+// K-major tiles in shared memory: two ways to lay 16-byte chunks, and the loop that brings them from global
+// memory.
 //
 //   core matrices (no swizzle)                       128-byte swizzle, rows of 128 bytes
 //     8 rows x 16 bytes = 128 contiguous bytes         chunk c of row r sits at chunk c ^ (r % 8)
 //     next 8 rows:     + 128 (stride offset)           8 rows = 1024 bytes (stride offset)
 //     next 16 bytes of K: + 16 * rows (leading)        the tile starts at a multiple of 1024
 //
-// The swizzle acts on absolute address bits (XOR 4-6 with 7-9), which is what wgmma and TMA do; so the writer applies it
-// to the address and needs no row number. Loads fill with zeros past the matrix: a zero code adds nothing to a sum.
+// The swizzle acts on absolute address bits (XOR 4-6 with 7-9), which is what wgmma and TMA do; so the writer
+// applies it to the address and needs no row number. Loads fill with zeros past the matrix: a zero code adds
+// nothing to a sum.
 #pragma once
 
 #include "emulator/layout/descriptor.hpp"

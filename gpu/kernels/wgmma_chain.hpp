@@ -1,9 +1,11 @@
-// The instruction alone: a chain of wgmma along K on one 64 x N tile, operands as given. What the goldens record.
+// The instruction alone: a chain of wgmma along K on one 64 x N tile, operands as given. What the goldens
+// record.
 //
 //   c -> accumulators -> k32, k32, ... -> d            each step starts from the 13-bit sum of the one before
 //
-// Config: n; k_steps (K = 32 * k_steps); scale_a, scale_b (1 or -1, the negation of an operand); a_in_registers. Tile x of
-// the arrays belongs to block x. With scale_d 0 the first instruction ignores the accumulators: give c any poison.
+// Config: n; k_steps (K = 32 * k_steps); scale_a, scale_b (1 or -1, the negation of an operand);
+// a_in_registers. Tile x of the arrays belongs to block x. With scale_d 0 the first instruction ignores the
+// accumulators: give c any poison.
 #pragma once
 
 #include "emulator/layout/fragment.hpp"
@@ -58,7 +60,8 @@ FP8TWIN_DEVICE void wgmma_chain(const WgmmaArguments& w) {
   fence_proxy_async_shared_cta();
   bar_sync(0, warpgroup);
 
-  // A coordinate is a thread's origin plus a register's constant offset: one address, and N/2 immediate offsets to it.
+  // A coordinate is a thread's origin plus a register's constant offset: one address, and N/2 immediate
+  // offsets to it.
   const Coordinate origin = accumulator_coordinate(tid_x(), 0);
   const u64 first = tile * (64 * n) + origin.row * n + origin.column;
   Accumulator<n> d;

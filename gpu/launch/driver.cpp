@@ -4,7 +4,7 @@
 
 #include <array>
 #include <fstream>
-#include <regex>
+#include <sstream>
 
 #include "emulator/support/error.hpp"
 #include "gpu/launch/library.hpp"
@@ -12,8 +12,8 @@
 namespace fp8twin {
 namespace {
 
-// cuda.h renames functions to their current versions (cuMemAlloc is cuMemAlloc_v2); a symbol's name is that of after
-// the renaming, hence the two steps.
+// cuda.h renames functions to their current versions (cuMemAlloc is cuMemAlloc_v2); a symbol's name is that
+// of after the renaming, hence the two steps.
 #define FP8TWIN_NAME_OF(symbol)      #symbol
 #define FP8TWIN_LOAD(member, symbol) library.load(member, FP8TWIN_NAME_OF(symbol))
 
@@ -86,9 +86,13 @@ std::string kernel_module_version() {
   std::ifstream stream("/proc/driver/nvidia/version");
   std::string line;
   std::getline(stream, line);
-  std::smatch match;
-  return std::regex_search(line, match, std::regex("[0-9]+\\.[0-9]+(\\.[0-9]+)?")) ? match[0].str()
-                                                                                   : "unknown";
+  // "NVRM version: NVIDIA UNIX x86_64 Kernel Module  580.159.04  ...": the first word of digits with a dot.
+  std::istringstream words(line);
+  for (std::string word; words >> word;) {
+    const bool digits = word.find_first_not_of("0123456789.") == std::string::npos;
+    if (digits && word.find('.') != std::string::npos) return word;
+  }
+  return "unknown";
 }
 
 }  // namespace

@@ -6,8 +6,8 @@
 //   module.kernel("name").launch({x, y}, 128, shared_bytes, arguments);
 //   std::vector<float> host = d.download();         waits for the kernel
 //
-// Every driver error becomes an Error that names the call and the driver's own words. Everything runs on the default
-// stream, in order.
+// Every driver error becomes an Error that names the call and the driver's own words. Everything runs on the
+// default stream, in order.
 #pragma once
 
 #include <cuda.h>

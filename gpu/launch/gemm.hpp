@@ -24,7 +24,8 @@ struct DeviceGemm {
 void launch_gemm_1_one_tile(KernelCache& kernels, const DeviceGemm& problem, const jit::GemmConfig& config,
                             const Buffer<std::uint8_t>& d);
 
-/// A chain of wgmma on each of several tiles: a [tiles,64,K], b [tiles,N,K], c [tiles,64,N]; the result is shaped as c.
+/// A chain of wgmma on each of several tiles: a [tiles,64,K], b [tiles,N,K], c [tiles,64,N]; the result is
+/// shaped as c.
 std::vector<float> run_wgmma_chain(KernelCache& kernels, const jit::ChainConfig& config,
                                    std::span<const std::uint8_t> a, std::span<const std::uint8_t> b,
                                    std::span<const float> c, bool scale_d);

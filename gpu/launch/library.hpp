@@ -1,4 +1,5 @@
-// A shared library opened at run time: the program needs neither driver nor toolkit until a command asks for one.
+// A shared library opened at run time: the program needs neither driver nor toolkit until a command asks for
+// one.
 #pragma once
 
 #include <dlfcn.h>
@@ -13,7 +14,8 @@ namespace fp8twin {
 
 class Library {
  public:
-  /// Opens the first of `candidates` that the loader finds. `what` and `remedy` complete the error's sentence.
+  /// Opens the first of `candidates` that the loader finds. `what` and `remedy` complete the error's
+  /// sentence.
   Library(std::span<const std::string> candidates, const std::string& what, const std::string& remedy) {
     for (const std::string& candidate : candidates) {
       handle_ = dlopen(candidate.c_str(), RTLD_NOW | RTLD_LOCAL);

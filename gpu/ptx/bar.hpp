@@ -1,7 +1,7 @@
 // bar.sync: a named barrier of the block. PTX ISA, "bar, barrier".
 //
-// `threads` threads (a multiple of 32) meet at barrier `id` (0..15); what they wrote to shared and global memory
-// before it, all of them see after it.
+// `threads` threads (a multiple of 32) meet at barrier `id` (0..15); what they wrote to shared and global
+// memory before it, all of them see after it.
 #pragma once
 
 #include "emulator/layout/integers.hpp"

@@ -1,9 +1,10 @@
-// fence.proxy.async: what ordinary stores wrote to shared memory becomes visible to the async proxy. PTX ISA, "membar/fence".
+// fence.proxy.async: what ordinary stores wrote to shared memory becomes visible to the async proxy. PTX ISA,
+// "membar/fence".
 //
 //   st.shared ...            every thread that wrote
 //   fence.proxy.async        every thread that wrote, before the barrier
 //   bar.sync
-//   wgmma reads the tile     wgmma and TMA reach shared memory through the async proxy, loads and stores do not
+//   wgmma reads the tile     through the async proxy, as TMA does; loads and stores take the generic one
 #pragma once
 
 #include "gpu/ptx/words.hpp"

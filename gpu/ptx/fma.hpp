@@ -1,7 +1,8 @@
-// fma.rn.f32 and mul.rn.f32: one rounding each, subnormals kept, every NaN result 0x7fffffff. PTX ISA, "fma", "mul".
+// fma.rn.f32 and mul.rn.f32: one rounding each, subnormals kept, every NaN result 0x7fffffff. PTX ISA, "fma",
+// "mul".
 //
-// A kernel never writes a*b + c: whether that is one rounding or two would be the compiler's choice. The explicit .rn
-// keeps ptxas from fusing a multiply with the add behind it.
+// A kernel never writes a*b + c: whether that is one rounding or two would be the compiler's choice. The
+// explicit .rn keeps ptxas from fusing a multiply with the add behind it.
 #pragma once
 
 #include "gpu/ptx/words.hpp"

@@ -1,6 +1,6 @@
 // Ordinary loads and stores. PTX ISA, "ld", "ld.global.nc", "st".
 //
-//   ld_global_nc_*  from an array that nobody writes while the kernel runs (.nc: the compiler may move and merge them)
+//   ld_global_nc_*  from an array that nobody writes while the kernel runs (.nc: loads may move and merge)
 //   st_global_*     to an array that the kernel does not read
 //   *_shared_*      by 32-bit shared address; 16-byte accesses need an address that is a multiple of 16
 #pragma once

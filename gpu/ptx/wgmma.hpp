@@ -8,9 +8,9 @@
 //   wgmma_commit_group()    closes the group of what was posted
 //   wgmma_wait_group<P>(d)  until at most P groups are pending: then d may be read again
 //
-// N is 8, 16, ... 256. The 32 shapes differ only in how many registers the assembly names, so gpu/jit/wgmma_shapes.cpp
-// writes WgmmaShape<N> for the N that a kernel asks for, and this file includes it. scale_d = 0 computes A B^T + 0
-// whatever d held; ScaleA and ScaleB are 1 or -1 (the operand negated).
+// N is 8, 16, ... 256. The 32 shapes differ only in how many registers the assembly names, so
+// gpu/jit/wgmma_shapes.cpp writes WgmmaShape<N> for the N that a kernel asks for, and this file includes it.
+// scale_d = 0 computes A B^T + 0 whatever d held; ScaleA and ScaleB are 1 or -1 (the operand negated).
 #pragma once
 
 #include "emulator/layout/integers.hpp"

@@ -3,7 +3,7 @@
 A fenced block marked `sh` is run, in a fresh folder for each page that sees the project's folders, with the built program
 on PATH. If the next block is marked `text`, the output must be equal to it, line by line; a line `...` stands for any
 lines. A block that should fail says so in its first line: `# exit status 1`. Blocks with another mark (`bash`: commands
-that install or build) are not run.
+that install or build) are not run; a comment `<!-- sh: COMMAND -->` is run like a block, unseen by the reader.
 
     commands_test.py --build build                     checks README.md, docs and tutorials
     commands_test.py --build build --update PAGE...    writes what the commands print into the pages
@@ -18,7 +18,7 @@ import tempfile
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[2]
-BLOCK = re.compile(r"^```(\w*)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
+BLOCK = re.compile(r"^```(\w*)\n(.*?)^```$|^<!-- (sh): (.*?) -->$", re.MULTILINE | re.DOTALL)
 
 
 def matches(expected, actual):
@@ -36,6 +36,10 @@ def run(commands, folder, build):
     return done.stdout, done.returncode == (int(wanted.group(1)) if wanted else 0), done.returncode
 
 
+def is_command(block):
+    return "sh" in (block.group(1), block.group(3))
+
+
 def check(page, build, update):
     text = page.read_text(encoding="utf-8")
     blocks = list(BLOCK.finditer(text))
@@ -46,12 +50,13 @@ def check(page, build, update):
                 os.symlink(ROOT / name, f"{folder}/{name}")
         os.symlink(build, f"{folder}/build")
         for block, after in zip(blocks, [*blocks[1:], None]):
-            if block.group(1) != "sh":
+            if not is_command(block):
                 continue
+            commands = block.group(2) or block.group(4)
             where = f"{page.relative_to(ROOT)}, line {text[:block.start()].count(chr(10)) + 1}"
-            output, as_wanted, status = run(block.group(2), folder, build)
+            output, as_wanted, status = run(commands, folder, build)
             if not as_wanted:
-                problems.append(f"{where}: exit status {status}\n{block.group(2)}{output}")
+                problems.append(f"{where}: exit status {status}\n{commands}\n{output}")
             elif after and after.group(1) == "text":
                 if update:
                     replaced.append((after.span(2), output if output.endswith("\n") else output + "\n"))
@@ -61,7 +66,7 @@ def check(page, build, update):
         text = text[:start] + output + text[end:]
     if update:
         page.write_text(text, encoding="utf-8")
-    return sum(block.group(1) == "sh" for block in blocks), problems
+    return sum(map(is_command, blocks)), problems
 
 
 def main():

@@ -1,4 +1,5 @@
-// The conversions as the H200 made them, by checksum: every block of 2^24 inputs, and a few blocks for every day.
+// The conversions as the H200 made them, by checksum: every block of 2^24 inputs, and a few blocks for every
+// day.
 #include <cstdint>
 #include <string>
 

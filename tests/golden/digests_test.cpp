@@ -1,5 +1,5 @@
-// Every N, distribution and variant of wgmma by digest: the inputs are drawn again from their seeds, so that 2688 results
-// of the H200 fit in one small file.
+// Every N, distribution and variant of wgmma by digest: the inputs are drawn again from their seeds, so that
+// 2688 results of the H200 fit in one small file.
 #include <cstdint>
 #include <cstdio>
 #include <cstring>

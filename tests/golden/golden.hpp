@@ -17,7 +17,9 @@
 
 namespace fp8twin::test {
 
-inline std::filesystem::path golden_folder() { return FP8TWIN_GOLDEN_FOLDER; }
+inline std::filesystem::path golden_folder() {
+  return std::filesystem::path(FP8TWIN_SOURCE_DIR) / "tests/golden";
+}
 
 /// Every .safetensors file under tests/golden/`room`, sorted: a new file is tested as soon as it is there.
 inline std::vector<std::string> golden_files(const std::string& room) {

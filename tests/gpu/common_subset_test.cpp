@@ -1,5 +1,5 @@
-// Kernels and layout headers keep to the common subset that NVRTC and the emulated machine both read: this test greps.
-// Needs neither toolkit nor GPU.
+// Kernels and layout headers keep to the common subset that NVRTC and the emulated machine both read: this
+// test greps. Needs neither toolkit nor GPU.
 #include <algorithm>
 #include <filesystem>
 #include <fstream>

@@ -1,4 +1,5 @@
-// On a machine with an H100 or H200: the kernels' bits against the model's, on fresh inputs. Elsewhere: skipped.
+// On a machine with an H100 or H200: the kernels' bits against the model's, on fresh inputs. Elsewhere:
+// skipped.
 #include <cstdint>
 #include <cstring>
 #include <vector>

@@ -1,4 +1,5 @@
-// NVRTC compiles every kernel in every configuration, without a GPU: no error, no spill, no stack frame, no repaired wgmma.
+// NVRTC compiles every kernel in every configuration, without a GPU: no error, no spill, no stack frame, no
+// repaired wgmma.
 #include "gpu/jit/nvrtc.hpp"
 
 #include <algorithm>
@@ -48,7 +49,8 @@ void check_all(const std::vector<jit::Source>& sources) {
   for (const std::string& each : verdicts) CHECK(each == "");
 }
 
-/// The comparison's kernels take most of the time and differ little from one N to the next: they are the slow test.
+/// The comparison's kernels take most of the time and differ little from one N to the next: they are the slow
+/// test.
 bool is_comparison(const jit::Source& source) { return source.name.rfind("compare_", 0) == 0; }
 
 }  // namespace

@@ -1,4 +1,5 @@
-// A test that cannot run here says why and counts as skipped: ctest looks for the word (Catch2 2 has no SKIP).
+// A test that cannot run here says why and counts as skipped: ctest looks for the word (Catch2 2 has no
+// SKIP).
 #pragma once
 
 #include <cstdio>

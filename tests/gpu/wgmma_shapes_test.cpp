@@ -1,4 +1,5 @@
-// The generator of wgmma's assembly: operand numbers, counts and names for all 32 shapes. Text only: no toolkit runs.
+// The generator of wgmma's assembly: operand numbers, counts and names for all 32 shapes. Text only: no
+// toolkit runs.
 #include "gpu/jit/wgmma_shapes.hpp"
 
 #include <regex>

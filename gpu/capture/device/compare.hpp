@@ -1,9 +1,10 @@
-// The tensor core against the oracle, on the card: random tiles, one warpgroup a block, every output compared.
+// The tensor core against the oracle, on the card: random tiles, one warpgroup a block, every output
+// compared.
 //
-//   draw A, B, C  ->  wgmma chain of k_steps  ->  D in shared memory  ->  the oracle, thread by thread  ->  counters
+//   draw A, B, C -> wgmma chain of k_steps -> D in shared memory -> the oracle, thread by thread -> counters
 //
-// C is drawn twice, once for the accumulators and once for the oracle; D then lies where C lay. Rows of D are n + 1 words
-// apart, so that 32 lanes reading 32 rows meet 32 banks.
+// C is drawn twice, once for the accumulators and once for the oracle; D then lies where C lay. Rows of D are
+// n + 1 words apart, so that 32 lanes reading 32 rows meet 32 banks.
 #pragma once
 
 #include "gpu/capture/device/dot_oracle.hpp"

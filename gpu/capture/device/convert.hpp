@@ -1,7 +1,9 @@
-// The conversions over all 2^32 inputs: the card's cvt against integers, and a checksum of every 2^24 results.
+// The conversions over all 2^32 inputs: the card's cvt against integers, and a checksum of every 2^24
+// results.
 //
-// Checksum of a block: the sum over its inputs of mix(input << 32 | code), modulo 2^64. A sum, so that threads may add in
-// any order; mixed, so that swapped or shifted codes show. tests/golden recomputes it from the emulator's conversions.
+// Checksum of a block: the sum over its inputs of mix(input << 32 | code), modulo 2^64. A sum, so that
+// threads may add in any order; mixed, so that swapped or shifted codes show. tests/golden recomputes it from
+// the emulator's conversions.
 #pragma once
 
 #include "gpu/capture/records.hpp"

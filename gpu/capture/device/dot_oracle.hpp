@@ -1,6 +1,7 @@
-// The oracle: wgmma.m64nNk32.f32.e4m3.e4m3 of one output as 32-bit integers, from docs/numerics.md section 1 alone.
+// The oracle: wgmma.m64nNk32.f32.e4m3.e4m3 of one output as 32-bit integers, from docs/numerics.md section 1
+// alone.
 //
-//   decoded operand       significand -15..15, exponent -6..8 (zero: exponent -64, so that it never is the largest)
+//   decoded operand       significand -15..15, exponent -6..8 (zero: -64, so that it never is the largest)
 //   product               significand p (units of 2^(e-6)) at exponent e
 //   on the grid 2^(E-13)  |p| * 2^(e-6) = (|p| << 7) >> (E-e), in units of the grid
 //   C                     24-bit significand, units of 2^(e-23): >> (E-e) + 10
@@ -28,7 +29,8 @@ __device__ inline u16 decode_operand(u8 code) {
 __device__ inline i32 significand_of(u32 packed) { return static_cast<i8>(packed & 0xff); }
 __device__ inline i32 exponent_of(u32 packed) { return static_cast<i8>(packed >> 8 & 0xff); }
 
-/// |value| >> shift with the sign put back: truncation toward zero. (A zero's shift may be negative: any will do.)
+/// |value| >> shift with the sign put back: truncation toward zero. (A zero's shift may be negative: any will
+/// do.)
 __device__ inline i32 truncate(i32 value, i32 shift) {
   const i32 magnitude = abs(value) >> min(static_cast<u32>(shift), 31u);
   return value < 0 ? -magnitude : magnitude;
@@ -49,8 +51,8 @@ __device__ inline u32 pack_sum(i32 sum, i32 E, i32 bits) {
   return sign | static_cast<u32>(exponent + 127) << 23 | (magnitude & 0x1fff) << 10;
 }
 
-/// One output: 32 pairs of decoded operands (none NaN), two to a word, and the bits of C. `sign` is -1 when exactly one
-/// operand is negated. `Bits` is 13; another width is a control, which must fail.
+/// One output: 32 pairs of decoded operands (none NaN), two to a word, and the bits of C. `sign` is -1 when
+/// exactly one operand is negated. `Bits` is 13; another width is a control, which must fail.
 template <i32 Bits>
 __device__ inline u32 dot32(const u32 (&a)[16], const u32 (&b)[16], i32 sign, u32 c) {
   if ((c & 0x7fffffffu) > 0x7f800000u) return nan_result;

@@ -1,4 +1,5 @@
-// The block-scaled GEMM by another way, on the card: one output a thread, the tensor core as integers, the promotion in FP64.
+// The block-scaled GEMM by another way, on the card: one output a thread, the tensor core as integers, the
+// promotion in FP64.
 //
 //   P   the oracle of dot_oracle.hpp, four steps from +0
 //   s   fl32(sa * sb): the FP64 product of two FP32 is exact, so its conversion rounds once
@@ -20,7 +21,8 @@ __device__ inline u32 round_to_f32(double x) {
 /// fma.rn.f32 through FP64. `p` is the exact product.
 __device__ inline u32 add_rounding_once(double p, double c) {
   double sum = __dadd_rz(p, c);
-  // The error of a sum, exactly (Knuth): when it is not zero, truncation has dropped something below the last bit.
+  // The error of a sum, exactly (Knuth): when it is not zero, truncation has dropped something below the last
+  // bit.
   const double nearest = __dadd_rn(p, c), back = __dsub_rn(nearest, p);
   const double error = __dadd_rn(__dsub_rn(p, __dsub_rn(nearest, back)), __dsub_rn(c, back));
   if (isfinite(nearest) && error != 0) sum = __longlong_as_double(__double_as_longlong(sum) | 1);

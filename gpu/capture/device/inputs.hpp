@@ -1,6 +1,7 @@
-// The twelve input distributions of docs/numerics.md as the card draws them. Each makes another rule of the tensor core's
-// sum decide many outputs: 1 uniform, 2 with NaN, 3 exponents 4-11, 4 sparse, 5 subnormal, 6 one exponent a row, 7 any C,
-// 8 wide C, 9 extremes, 10 normal, 11 zeros, 12 rare subnormals. C is zero or +-2^-16..2^23 unless said otherwise.
+// The twelve input distributions of docs/numerics.md as the card draws them. Each makes another rule of the
+// tensor core's sum decide many outputs: 1 uniform, 2 with NaN, 3 exponents 4-11, 4 sparse, 5 subnormal, 6
+// one exponent a row, 7 any C, 8 wide C, 9 extremes, 10 normal, 11 zeros, 12 rare subnormals. C is zero or
+// +-2^-16..2^23 unless said otherwise.
 #pragma once
 
 #include "gpu/capture/device/random.hpp"
@@ -69,7 +70,8 @@ __device__ inline u32 draw_c(u32 distribution, u32 bits, u32 more) {
   return (more >> 30) == 0 ? 0 : draw_spread(bits, more, -16, 23, more >> 29 & 1 ? 10 : 0);
 }
 
-/// What an accumulator might hold that nobody initialised: NaNs and infinities of both signs, and anything at all.
+/// What an accumulator might hold that nobody initialised: NaNs and infinities of both signs, and anything at
+/// all.
 __device__ inline u32 draw_poison(u32 bits, u32 more) {
   switch (more & 3) {
     case 0:

@@ -1,8 +1,9 @@
-// Random inputs drawn on the card: value i of a stream is a pure function of (key, i), so the model's thread can draw
-// again what the tensor core's thread drew, and no input crosses the bus.
+// Random inputs drawn on the card: value i of a stream is a pure function of (key, i), so the model's thread
+// can draw again what the tensor core's thread drew, and no input crosses the bus.
 //
-// The rounds are those of B. Widynski's "Squares" (counter times key, then four squarings with their halves swapped).
-// This generator shares nothing with emulator/support/random.hpp: the two sides are tested on different inputs.
+// The rounds are those of B. Widynski's "Squares" (counter times key, then four squarings with their halves
+// swapped). This generator shares nothing with emulator/support/random.hpp: the two sides are tested on
+// different inputs.
 #pragma once
 
 #include "emulator/layout/integers.hpp"

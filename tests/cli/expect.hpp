@@ -16,7 +16,7 @@ inline void refuses(const std::string& arguments, const std::string& part) {
   CHECK(result.status == 2);
   CHECK(result.out.empty());
   CHECK(std::count(result.err.begin(), result.err.end(), '\n') == 1);
-  CHECK_THAT(result.err, Catch::Matchers::Contains(part));
+  CHECK_THAT(result.err, contains_text(part));
 }
 
 /// Status 0 and an empty stderr; returns stdout.

@@ -7,7 +7,6 @@
 #include "tests/cli/expect.hpp"
 
 using namespace fp8twin::test;
-using Catch::Matchers::Contains;
 
 namespace {
 
@@ -24,8 +23,8 @@ TEST_CASE("help and version are answers, on every command") {
     const Result result = run(arguments);
     INFO(arguments);
     CHECK(result.status == 0);
-    CHECK_THAT(result.out, Contains("Usage: fp8twin"));
-    CHECK_THAT(result.out, Contains("Example:\n  fp8twin "));
+    CHECK_THAT(result.out, contains_text("Usage: fp8twin"));
+    CHECK_THAT(result.out, contains_text("Example:\n  fp8twin "));
     CHECK(result.err.empty());
   }
   for (const std::string arguments : {"--version", "gemm --version"}) {
@@ -36,8 +35,8 @@ TEST_CASE("help and version are answers, on every command") {
   const Result all = run("--help-all");
   CHECK(all.status == 0);
   for (const std::string command : {"random", "gemm", "wgmma", "explain"}) {
-    CHECK_THAT(all.out, Contains("--- fp8twin " + command + " ---\n"));
-    CHECK_THAT(all.out, Contains("Usage: fp8twin " + command + " "));
+    CHECK_THAT(all.out, contains_text("--- fp8twin " + command + " ---\n"));
+    CHECK_THAT(all.out, contains_text("Usage: fp8twin " + command + " "));
   }
 }
 
@@ -103,7 +102,7 @@ TEST_CASE("an answer that stdout does not take is an error") {
       const Ending ending = Child(arguments, descriptor, folder / "err").wait();
       CHECK(ending.exited);
       CHECK(ending.status == 2);
-      CHECK_THAT(read_text(folder / "err"), Contains("standard output"));
+      CHECK_THAT(read_text(folder / "err"), contains_text("standard output"));
     }
   }
   close(full);

@@ -200,7 +200,8 @@ TEST_CASE("option --match finds the recipe that made a file, by either name of i
   }
 }
 
-TEST_CASE("option --match counts what differs, and takes blocks from the scales' shape, also from F8_E8M0 scales") {
+TEST_CASE(
+    "option --match counts what differs, and takes blocks from the scales' shape, also from F8_E8M0 scales") {
   const Folder folder;
   const std::string in =
       FileMaker().bf16("x", {200, 256}, random_values(51200, 7)).write(folder / "in.safetensors");

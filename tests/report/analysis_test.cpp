@@ -11,11 +11,11 @@ using test::SmallProblem;
 
 namespace {
 
-const Stage& stage(const Analysis& analysis, const std::string& name) {
+const Stage& stage(const Analysis& analysis, std::string_view name) {
   for (const Stage& s : analysis.stages) {
     if (s.name == name) return s;
   }
-  throw std::runtime_error("no stage " + name);
+  throw std::runtime_error("no stage " + std::string(name));
 }
 
 bool has_stage(const Analysis& analysis, const std::string& name) {

@@ -41,7 +41,9 @@ std::string stage_table(const Analysis& analysis) {
 }
 
 /// The examples side by side, a column each.
-std::string example_table(const Analysis& analysis, const Shape& shape, const AnalyzeOptions& options) {
+std::string example_table(const Analysis& analysis, const Problem& problem, const AnalyzeOptions& options) {
+  const Shape shape = problem.d_shape();
+  const bool scaled = problem.kind != Kind::wgmma;
   std::string text = fmt::format("{:<28}", "element of d");
   const auto row = [&](const std::string& name, const auto& value_of) {
     text += fmt::format("\n  {:<26}", name);
@@ -54,11 +56,15 @@ std::string example_table(const Analysis& analysis, const Shape& shape, const An
     row("exact, unquantised", [](const AnalysedElement& e) { return fmt::format("{}", *e.unquantised); });
   }
   row("exact", [](const AnalysedElement& e) { return fmt::format("{}", e.exact); });
-  row(options.promote == "none" ? "FP32 result" : "with promotion",
+  row(!scaled                     ? "tensor core"
+      : options.promote == "none" ? "FP32 result"
+                                  : "with promotion",
       [](const AnalysedElement& e) { return fmt::format("{}", e.promoted); });
-  row("without promotion", [](const AnalysedElement& e) {
-    return e.not_promoted ? fmt::format("{}", *e.not_promoted) : std::string("scales vary");
-  });
+  if (scaled) {
+    row("without promotion", [](const AnalysedElement& e) {
+      return e.not_promoted ? fmt::format("{}", *e.not_promoted) : std::string("scales vary");
+    });
+  }
   row("d, " + options.output, [](const AnalysedElement& e) { return fmt::format("{}", e.d); });
   return text + "\n";
 }
@@ -66,8 +72,11 @@ std::string example_table(const Analysis& analysis, const Shape& shape, const An
 std::string report_text(const Problem& problem, const Analysis& analysis, const AnalyzeOptions& options) {
   std::string text = fmt::format("{}: kind {}, M {}, N {}, K {}, groups {}\n", problem.file.path,
                                  kind_name(problem.kind), problem.m, problem.n, problem.k, problem.groups);
-  text += fmt::format("tensor core with {} fraction bits, promotion {}, output {}\n", options.fraction_bits,
-                      options.promote == "none" ? "none" : "every 128 of K", options.output);
+  const std::string promotion = problem.kind == Kind::wgmma ? "one chain, no scales and no promotion"
+                                : options.promote == "none" ? "promotion none"
+                                                            : "promotion every 128 of K";
+  text += fmt::format("tensor core with {} fraction bits, {}, output {}\n", options.fraction_bits, promotion,
+                      options.output);
   if (analysis.rows < analysis.all_rows) {
     text += fmt::format("{} of {} rows analysed, evenly spaced; --rows all takes every one\n", analysis.rows,
                         analysis.all_rows);
@@ -77,7 +86,7 @@ std::string report_text(const Problem& problem, const Analysis& analysis, const 
     text += fmt::format(", {} more left out: a NaN or infinity on their way", analysis.not_finite);
   text += "\n\n";
   if (!analysis.examples.empty()) {
-    text += example_table(analysis, problem.d_shape(), options) + "\n";
+    text += example_table(analysis, problem, options) + "\n";
   }
   return text + stage_table(analysis);
 }
@@ -109,7 +118,7 @@ Json report_json(const Problem& problem, const Analysis& analysis, const Analyze
           {"k", problem.k},
           {"groups", problem.groups},
           {"fraction_bits", options.fraction_bits},
-          {"promote", options.promote},
+          {"promote", problem.kind == Kind::wgmma ? Json(nullptr) : Json(options.promote)},
           {"output", options.output},
           {"rows", analysis.rows},
           {"all_rows", analysis.all_rows},

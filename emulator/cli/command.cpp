@@ -115,8 +115,14 @@ Progress::~Progress() {
   if (shown_) fmt::print(stderr, "\r{:{}}\r", "", what_.size() + 8);
 }
 
-void need_writable(const std::string& path) {
+void need_writable(const std::string& path, const std::vector<std::string>& inputs) {
   std::error_code error;
+  for (const std::string& input : inputs) {
+    if (std::filesystem::equivalent(path, input, error)) {
+      throw Error(fmt::format(
+          "{}: is an input of this command and would be lost; needed is another name for the output", path));
+    }
+  }
   const std::filesystem::file_status status = std::filesystem::status(path, error);
   if (!std::filesystem::exists(status) || std::filesystem::is_regular_file(status) ||
       std::filesystem::is_directory(status)) {

@@ -9,6 +9,7 @@
 #include <cstdint>
 #include <nlohmann/json.hpp>
 #include <string>
+#include <vector>
 
 #include "emulator/files/tensor.hpp"
 #include "emulator/support/error.hpp"
@@ -40,8 +41,9 @@ CLI::App* add_command(CLI::App& app, Context& context, const std::string& name,
 /// count: the same work gives the same bytes, wherever it is done and whatever the file is called.
 Metadata provenance(const Context& context, const std::string& engine);
 
-/// Throws Error if an output file could not be created: before the work, not after. (A pipe is not tried: it opens once.)
-void need_writable(const std::string& path);
+/// Throws Error if an output file could not be created, or is one of `inputs` by any name, whose bytes would be lost:
+/// before the work, not after. (A pipe is not tried: it opens once.)
+void need_writable(const std::string& path, const std::vector<std::string>& inputs = {});
 
 /// Progress on stderr: only on a terminal, only for work longer than a second, wiped when done.
 class Progress {

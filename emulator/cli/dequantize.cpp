@@ -64,7 +64,7 @@ std::string block_text(const BlockGrid& grid) {
 }
 
 void dequantize_file(const Options& options, Context& context) {
-  need_writable(options.out);
+  need_writable(options.out, {options.in});
   const TensorFile file = read_tensor_file(options.in);
   std::vector<Item> items = items_of(file);
   const auto item_with = [&](const Tensor* Item::*part, const Tensor& tensor) -> Item* {
@@ -101,7 +101,7 @@ void dequantize_file(const Options& options, Context& context) {
   for (const auto& item : items) metadata.erase("quantize " + item.codes->name);
   for (auto& [key, value] : provenance(context, "model")) metadata[key] = value;
   write_tensor_file(options.out, tensors, metadata);
-  context.answer = {{"out", options.out}, {"tensors", list}};
+  context.answer = {{"output", options.out}, {"tensors", list}};
 }
 
 }  // namespace

@@ -76,7 +76,7 @@ void compute(Context& context, const EngineOptions& options, const Problem& prob
     progress->update(done);
   };
 
-  need_writable(options.out);
+  need_writable(options.out, {options.problem});
   std::vector<std::byte> d(static_cast<std::size_t>(element_count(shape)) * dtype_size(type));
   try {
     gemm(problem, type, d, gemm_options);
@@ -101,7 +101,7 @@ void compute(Context& context, const EngineOptions& options, const Problem& prob
                     {"k", problem.k},
                     {"groups", problem.groups},
                     {"engine", options.engine},
-                    {"promote", options.promote},
+                    {"promote", problem.kind == Kind::wgmma ? Json(nullptr) : Json(options.promote)},
                     {"fraction_bits", options.fraction_bits}};
 }
 

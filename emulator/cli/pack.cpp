@@ -35,6 +35,10 @@ void run_pack(Context& context, const Options& options) {
   for (const std::string& text : options.sources) sources.push_back(parse_source(text));
   Packer packer;
   const std::vector<PackedTensor> packed = packer.gather(sources);
+  std::vector<std::string> inputs;
+  for (const Source& source : sources) inputs.push_back(source.file);
+  for (const PackedTensor& each : packed) inputs.push_back(each.source.file);
+  need_writable(options.out, inputs);
 
   TensorFile file{options.out, {}, provenance(context, "none"), nullptr};
   std::vector<TableRow> rows;

@@ -69,13 +69,13 @@ void write_quantized(const Options& options, const TensorFile& file, const Quant
   write_tensor_file(options.out, tensors, metadata);
   context.answer["recipe"] = recipe.name;
   context.answer["scale"] = options.scale;
-  context.answer["out"] = options.out;
+  context.answer["output"] = options.out;
   context.answer["tensors"] = list;
 }
 
 void quantize_file(const Options& options, Context& context) {
   check_out(options);
-  if (!options.out.empty()) need_writable(options.out);
+  if (!options.out.empty()) need_writable(options.out, {options.in, options.match});
   const TensorFile file = read_tensor_file(options.in);
   const QuantizePlan plan = plan_quantize(file, options.tensors, options.block);
   if (!options.out.empty()) write_quantized(options, file, plan, context);

@@ -97,3 +97,13 @@ TEST_CASE("what cannot be analysed: status 2, one sentence, an empty stdout") {
   refused(raw, "raw.safetensors");
   refused(folder / "none.safetensors", "none.safetensors");
 }
+
+TEST_CASE("a wgmma has no promotion, and the report does not speak of one") {
+  const Folder folder;
+  const std::string problem = folder / "w.safetensors";
+  succeeds("random " + problem + " --kind wgmma --n 8 --k 1024 --with-c");
+  CHECK_THAT(succeeds("analyze " + problem),
+             contains_text("no promotion") && !contains_text("with promotion"));
+  CHECK(answer("analyze " + problem)["promote"].is_null());
+  CHECK(answer("gemm " + problem + " -o " + (folder / "d.safetensors"))["promote"].is_null());
+}

@@ -117,6 +117,22 @@ TEST_CASE("with stdout closed, an output file does not become stdout") {
   CHECK(run("gemm " + (folder / "p.safetensors") + " -o " + (folder / "d.npy")).status == 0);
 }
 
+TEST_CASE("no command writes over its own input, by whatever name") {
+  const Folder folder;
+  const std::string problem = folder / "p.safetensors", link = folder / "link.safetensors";
+  succeeds("random " + problem + " --m 4 --n 4 --k 128");
+  std::filesystem::create_symlink(problem, link);
+  const std::string before = read_text(problem);
+  for (const std::string& out : {problem, link}) {
+    for (const std::string& command :
+         {"gemm " + problem + " -o " + out, "quantize " + problem + " " + out,
+          "dequantize " + problem + " " + out, "pack " + out + " a=" + problem + ":a b=" + problem + ":b"}) {
+      refuses(command, "would be lost");
+      CHECK(read_text(problem) == before);
+    }
+  }
+}
+
 TEST_CASE("SIGINT ends a gemm with 130 and SIGTERM with 143, and no file is left") {
   const Folder folder;
   const std::string problem = folder / "p.safetensors";

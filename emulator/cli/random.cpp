@@ -22,11 +22,12 @@ struct Options {
 /// Draws tensors and keeps their bytes.
 class Builder {
  public:
-  Builder(Distribution distribution, std::uint64_t seed) : distribution_(distribution), seed_(seed) {}
+  Builder(Distribution distribution, const Context& context)
+      : distribution_(distribution), seed_(context.seed), threads_(context.threads) {}
 
   void codes(const char* name, Operand operand, Shape shape) {
     auto& values = codes_.emplace_back(static_cast<std::size_t>(element_count(shape)));
-    fill_codes(distribution_, seed_, operand, shape.back(), values);
+    fill_codes(distribution_, seed_, operand, shape.back(), values, threads_);
     add<std::uint8_t>(name, DType::f8_e4m3, std::move(shape), values);
   }
 
@@ -56,6 +57,7 @@ class Builder {
 
   Distribution distribution_;
   std::uint64_t seed_;
+  int threads_;
   std::deque<std::vector<std::uint8_t>> codes_;
   std::deque<std::vector<float>> floats_;
   std::vector<Tensor> tensors_;
@@ -90,7 +92,7 @@ void run_random(Context& context, const Options& options) {
   const Distribution distribution = distribution_from_name(options.distribution);
   const ProblemExtents extents = problem_extents(options.kind, options.groups, options.extents);
   need_writable(options.out);
-  Builder builder(distribution, context.seed);
+  Builder builder(distribution, context);
   build(extents, builder);
 
   Metadata metadata = provenance(context, "none");

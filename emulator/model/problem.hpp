@@ -26,8 +26,8 @@ namespace fp8twin {
 
 enum class Kind { dense_1d2d, dense_1d1d, batched, contiguous, masked, k_grouped, wgmma };
 
-std::string_view kind_name(
-    Kind kind);  // "1d2d", "1d1d", "batched", "contiguous", "masked", "k-grouped", "wgmma"
+/// "1d2d", "1d1d", "batched", "contiguous", "masked", "k-grouped", "wgmma"
+std::string_view kind_name(Kind kind);
 std::optional<Kind> kind_from_name(std::string_view name);
 
 struct Problem {

@@ -10,6 +10,7 @@
 #include "emulator/cli/problem_extents.hpp"
 #include "emulator/cli/values.hpp"
 #include "emulator/model/distribution.hpp"
+#include "emulator/number/scale_block.hpp"
 
 namespace fp8twin::cli {
 namespace {
@@ -72,7 +73,7 @@ void build(const ProblemExtents& p, Builder& file) {
   const bool grouped_a = p.kind == Kind::batched || p.kind == Kind::masked;
   const bool grouped_b = grouped_a || p.kind == Kind::contiguous;
   const bool scale_for_each_row = p.kind == Kind::dense_1d1d || p.kind == Kind::k_grouped;
-  const std::int64_t b_scale_rows = scale_for_each_row ? p.n : (p.n + 127) / 128;
+  const std::int64_t b_scale_rows = scale_for_each_row ? p.n : scale_blocks(p.n);
 
   file.codes("a", Operand::a, grouped_a ? grouped({p.m, p.k}) : Shape{p.m, p.k});
   file.codes("b", Operand::b, grouped_b ? grouped({p.n, p.k}) : Shape{p.n, p.k});

@@ -6,17 +6,16 @@
 
 #include "emulator/files/quote.hpp"
 #include "emulator/number/e8m0.hpp"
+#include "emulator/number/scale_block.hpp"
 #include "emulator/support/error.hpp"
 
 namespace fp8twin::cli {
 namespace {
 
-constexpr std::int64_t blocks(std::int64_t extent) { return (extent + 127) / 128; }
-
 /// The extent of a block along a dimension of `extent` elements that has `scales` scales; 0: no such block.
 std::int64_t block_extent(std::int64_t extent, std::int64_t scales, bool may_be_one) {
   if (may_be_one && scales == extent) return 1;
-  if (scales == blocks(extent)) return 128;
+  if (scales == scale_blocks(extent)) return scale_block;
   if (scales == 1) return extent;
   return 0;
 }
@@ -28,8 +27,8 @@ std::int64_t block_extent(std::int64_t extent, std::int64_t scales, bool may_be_
   };
   throw Error(fmt::format("{}: tensor {} has shape {}; the scales of {}, shape {}, need {}, {}, {} or {}",
                           file.path, quote(scale.name), shape_text(scale.shape), quote(codes.name),
-                          shape_text(codes.shape), shape(rows, blocks(columns)),
-                          shape(blocks(rows), blocks(columns)), shape(rows, 1), shape(1, 1)));
+                          shape_text(codes.shape), shape(rows, scale_blocks(columns)),
+                          shape(scale_blocks(rows), scale_blocks(columns)), shape(rows, 1), shape(1, 1)));
 }
 
 }  // namespace
@@ -93,7 +92,7 @@ BlockGrid grid_of_scales(const TensorFile& file, const Tensor& codes, const Tens
   const bool cut =
       !groups.empty() && scale_columns == BlockGrid(1, 1, columns, block_1x128, groups).column_blocks();
   const BlockShape shape{block_extent(rows, scale_rows, true),
-                         cut ? 128 : block_extent(columns, scale_columns, false)};
+                         cut ? scale_block : block_extent(columns, scale_columns, false)};
   if (shape.rows == 0 || shape.columns == 0) refuse_scale(file, codes, scale);
   return {experts, rows, columns, shape, cut ? groups : std::span<const std::int32_t>()};
 }

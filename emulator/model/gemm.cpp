@@ -12,6 +12,7 @@
 #include "emulator/model/panel.hpp"
 #include "emulator/number/bf16.hpp"
 #include "emulator/number/float_bits.hpp"
+#include "emulator/number/scale_block.hpp"
 #include "emulator/support/error.hpp"
 #include "emulator/support/parallel.hpp"
 
@@ -115,7 +116,7 @@ void finish(const Tile& t, const Workspace& work, DType output, std::byte* d, st
 /// Without promotion one scale must serve all of K.
 void check_scales_constant(const GemmSlice& s) {
   if (!s.a_scale) return;
-  const std::int64_t blocks = (s.k + panel_k - 1) / panel_k;
+  const std::int64_t blocks = scale_blocks(s.k);
   const auto check = [&](const char* name, const float* scales, std::int64_t rows, std::int64_t stride) {
     for (std::int64_t row = 0; row < rows; ++row) {
       for (std::int64_t k = 1; k < blocks; ++k) {

@@ -104,18 +104,27 @@ Shape scale_shape(const Shape& shape, const BlockGrid& grid) {
   return result;
 }
 
-std::vector<float> scale_values(const TensorFile& file, const Tensor& scale) {
-  if (scale.dtype == DType::f32) {
-    const auto values = scale.as<float>();
-    return {values.begin(), values.end()};
+std::vector<float> scale_values(const std::string& path, const Tensor& scale) {
+  const auto widened = [&]<class Code>(Code) {
+    std::vector<float> values;
+    for (const auto code : scale.as<decltype(Code::code)>()) values.push_back(Code{code}.value());
+    return values;
+  };
+  switch (scale.dtype) {
+    case DType::f32: {
+      const auto values = scale.as<float>();
+      return {values.begin(), values.end()};
+    }
+    case DType::bf16:
+      return widened(BF16{});
+    case DType::f16:
+      return widened(F16{});
+    case DType::f8_e8m0:
+      return widened(E8M0{});
+    default:
+      throw Error(fmt::format("{}: tensor {} has dtype {}; scales of F32, BF16, F16 or F8_E8M0 are needed",
+                              path, quote(scale.name), dtype_name(scale.dtype)));
   }
-  if (scale.dtype != DType::f8_e8m0) {
-    throw Error(fmt::format("{}: tensor {} is {}; scales need F32 or F8_E8M0", file.path, quote(scale.name),
-                            dtype_name(scale.dtype)));
-  }
-  std::vector<float> values;
-  for (const E8M0 code : scale.as<E8M0>()) values.push_back(code.value());
-  return values;
 }
 
 std::optional<Values> float_values(const Tensor& tensor) {

@@ -6,6 +6,7 @@
 
 #include "emulator/model/distribution.hpp"
 #include "emulator/model/problem.hpp"
+#include "emulator/number/scale_block.hpp"
 
 namespace fp8twin::bench {
 
@@ -13,7 +14,10 @@ namespace fp8twin::bench {
 class Operands {
  public:
   Operands(std::int64_t m, std::int64_t n, std::int64_t k)
-      : a_(size(m, k)), b_(size(n, k)), a_scale_(size(m, blocks(k))), b_scale_(size(blocks(n), blocks(k))) {
+      : a_(size(m, k)),
+        b_(size(n, k)),
+        a_scale_(size(m, scale_blocks(k))),
+        b_scale_(size(scale_blocks(n), scale_blocks(k))) {
     fill_codes(Distribution::normal, 1, Operand::a, k, a_);
     fill_codes(Distribution::normal, 1, Operand::b, k, b_);
     fill_scales(Distribution::normal, 1, Operand::a_scale, a_scale_);
@@ -33,7 +37,6 @@ class Operands {
   const std::vector<std::uint8_t>& a() const { return a_; }
 
  private:
-  static std::int64_t blocks(std::int64_t extent) { return (extent + 127) / 128; }
   static std::size_t size(std::int64_t rows, std::int64_t columns) {
     return static_cast<std::size_t>(rows * columns);
   }

@@ -1,11 +1,11 @@
 // analyze: where the error of a GEMM comes from, stage by stage, against the exact result.
 #include <fmt/core.h>
 
-#include <charconv>
 #include <memory>
 #include <optional>
 
 #include "emulator/cli/command.hpp"
+#include "emulator/cli/values.hpp"
 #include "emulator/report/analysis.hpp"
 #include "emulator/report/compare.hpp"
 #include "emulator/support/error.hpp"
@@ -15,18 +15,13 @@ namespace {
 
 struct AnalyzeOptions {
   std::string problem, against, promote = "128", output, rows;
-  int fraction_bits = sm90.fraction_bits;
+  std::int64_t fraction_bits = sm90.fraction_bits;
 };
 
 std::int64_t read_rows(const std::string& text, std::int64_t all) {
   if (text.empty()) return 0;
   if (text == "all") return all;
-  std::int64_t rows = 0;
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), rows);
-  if (error != std::errc{} || end != text.data() + text.size() || rows < 1) {
-    throw Error(fmt::format("--rows is {}; needed is 'all' or a number of rows from 1", text));
-  }
-  return rows;
+  return parse_integer("--rows, unless 'all'", text, 1, any_size);
 }
 
 std::string stage_table(const Analysis& analysis) {
@@ -132,7 +127,7 @@ void run_analyze(Context& context, AnalyzeOptions options) {
   const Problem problem = read_problem(read_tensor_file(options.problem));
   if (options.output.empty()) options.output = problem.default_output() == DType::f32 ? "f32" : "bf16";
   AnalysisOptions how;
-  how.core = with_fraction_bits(options.fraction_bits);
+  how.core = with_fraction_bits(static_cast<int>(options.fraction_bits));
   how.promote = options.promote != "none";
   how.output = options.output == "f32" ? DType::f32 : DType::bf16;
   how.threads = context.threads;
@@ -165,11 +160,10 @@ void add_analyze(CLI::App& app, Context& context) {
   command->add_option(
       "--against", options->against,
       "the file with the unquantised a and b (BF16, F16 or F32), to see what quantisation lost");
-  command
-      ->add_option("--fraction-bits", options->fraction_bits,
-                   "fraction bits the tensor core keeps (25: as on Blackwell)")
-      ->check(CLI::Range(min_fraction_bits, max_fraction_bits))
-      ->capture_default_str();
+  add_integer(command, "--fraction-bits", options->fraction_bits,
+              "fraction bits the tensor core keeps (25: as on Blackwell)", min_fraction_bits,
+              max_fraction_bits)
+      ->default_str(std::to_string(options->fraction_bits));
   command
       ->add_option("--promote", options->promote,
                    "promotion to FP32 every 128 of K, or none: one chain, then one scaling")

@@ -47,7 +47,7 @@ std::vector<Item> items_of(const TensorFile& file) {
 
 Tensor run(const TensorFile& file, Item& item, bool to_bf16, int threads) {
   const auto codes = item.codes->as<std::uint8_t>();
-  std::vector<float> scales = scale_values(file, *item.scale);
+  std::vector<float> scales = scale_values(file.path, *item.scale);
   if (codes.empty()) scales.clear();  // no block, whatever the file's scales are
   if (to_bf16) {
     item.bf16.resize(codes.size());

@@ -2,13 +2,13 @@
 // other bits.
 #include <fmt/core.h>
 
-#include <cstdio>
 #include <memory>
 #include <optional>
 
 #include "emulator/cli/command.hpp"
 #include "emulator/cli/diff_json.hpp"
 #include "emulator/cli/diff_pairs.hpp"
+#include "emulator/cli/values.hpp"
 #include "emulator/files/atomic_file.hpp"
 #include "emulator/files/quote.hpp"
 #include "emulator/report/page.hpp"
@@ -29,16 +29,15 @@ struct DiffOptions {
 };
 
 TileShape read_tile(const std::string& text) {
-  TileShape tile;
-  char x = 0, rest = 0;
-  if (std::sscanf(text.c_str(), "%ld%c%ld%c", &tile.rows, &x, &tile.columns, &rest) != 3 || x != 'x' ||
-      tile.rows <= 0 || tile.rows % 64 != 0 || tile.columns < 8 || tile.columns > 256 ||
-      tile.columns % 8 != 0) {
-    throw Error(fmt::format(
-        "--tile is {}; needed is ROWSxCOLUMNS, rows a multiple of 64, columns a multiple of 8 up to 256",
-        quote(text)));
+  const std::size_t x = text.find('x');
+  if (x != std::string::npos) {
+    const TileShape tile{parse_integer("--tile, rows", text.substr(0, x), 64, any_size),
+                         parse_integer("--tile, columns", text.substr(x + 1), 8, 256)};
+    if (tile.rows % 64 == 0 && tile.columns % 8 == 0) return tile;
   }
-  return tile;
+  throw Error(fmt::format(
+      "--tile is {}; needed is ROWSxCOLUMNS, rows a multiple of 64, columns a multiple of 8 up to 256",
+      quote(text)));
 }
 
 /// Owners are those of a d: a result called so, or anything compared under --problem.
@@ -105,6 +104,7 @@ Answer compare_under_problem(const TensorPair& pair, const DiffOptions& options,
 }
 
 void run_diff(Context& context, const DiffOptions& options) {
+  if (!options.html.empty()) need_writable(options.html);
   const TensorFile a = read_tensor_file(options.a), b = read_tensor_file(options.b);
   const TileShape tile = read_tile(options.tile);
   const bool under_problem = !options.problem.empty();
@@ -151,15 +151,16 @@ void add_diff(CLI::App& app, Context& context) {
                       "the problem that A and B solve: leaves out padding and masked rows, and computes "
                       "differing elements again "
                       "under named variants of the arithmetic to find the one that gives B's bits");
-  command->add_option("--max-ulp", options->max_ulp,
-                      "accept (status 0) differences up to N representable steps; -0 is +0");
-  command->add_flag("--nan-equal", options->nan_equal, "take any two NaNs as equal");
   command
-      ->add_option(
-          "--sample", options->sample,
-          "with --problem: elements to compute again, of those that differ and of all (0: every one)")
-      ->check(CLI::NonNegativeNumber)
-      ->capture_default_str();
+      ->add_option_function<std::string>(
+          "--max-ulp",
+          [options](const std::string& text) { options->max_ulp = parse_unsigned("--max-ulp", text); },
+          "accept (status 0) differences up to N representable steps; -0 is +0")
+      ->type_name("INT");
+  command->add_flag("--nan-equal", options->nan_equal, "take any two NaNs as equal");
+  add_integer(command, "--sample", options->sample,
+              "with --problem: elements to compute again, of those that differ and of all (0: every one)")
+      ->default_str(std::to_string(options->sample));
   command->add_option("--tile", options->tile, "tile shape assumed when an element's owner is named")
       ->capture_default_str();
   command->add_option("--html", options->html, "also write the report to FILE as a web page");

@@ -9,8 +9,8 @@
 #include "emulator/cli/command.hpp"
 #include "emulator/cli/text.hpp"
 #include "emulator/files/quote.hpp"
-#include "emulator/files/statistics.hpp"
 #include "emulator/model/problem.hpp"
+#include "emulator/report/statistics.hpp"
 #include "emulator/support/error.hpp"
 
 namespace fp8twin::cli {

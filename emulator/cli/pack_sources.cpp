@@ -6,10 +6,8 @@
 #include <array>
 #include <string_view>
 
+#include "emulator/cli/scaled_tensor.hpp"
 #include "emulator/files/quote.hpp"
-#include "emulator/number/bf16.hpp"
-#include "emulator/number/e8m0.hpp"
-#include "emulator/number/f16.hpp"
 #include "emulator/support/error.hpp"
 
 namespace fp8twin::cli {
@@ -35,13 +33,6 @@ void check_keys(const std::vector<Source>& sources) {
     if (!find_key(sources, key))
       throw Error(fmt::format("pack: {0}= is missing; {0}=FILE:NAME is needed", key));
   }
-}
-
-template <class Code>
-std::vector<float> widen(const Tensor& tensor) {
-  std::vector<float> values;
-  for (const auto code : tensor.as<decltype(Code::code)>()) values.push_back(Code{code}.value());
-  return values;
 }
 
 // Scales for blocks along K have the rank of their codes; a lone scale, or one a row, has less.
@@ -93,24 +84,9 @@ PackedTensor Packer::codes(const Source& source) {
 
 PackedTensor Packer::scales(const Source& source) {
   PackedTensor packed = as_stored(source);
-  Tensor& tensor = packed.tensor;
-  switch (tensor.dtype) {
-    case DType::f32:
-      return packed;
-    case DType::bf16:
-      widened_.push_back(widen<BF16>(tensor));
-      break;
-    case DType::f16:
-      widened_.push_back(widen<F16>(tensor));
-      break;
-    case DType::f8_e8m0:
-      widened_.push_back(widen<E8M0>(tensor));
-      break;
-    default:
-      throw Error(fmt::format("{}: tensor {} has dtype {}; scales of F32, BF16, F16 or F8_E8M0 are needed",
-                              source.file, quote(source.name), dtype_name(tensor.dtype)));
-  }
-  tensor = tensor_of<float>(source.key, DType::f32, tensor.shape, widened_.back());
+  if (packed.stored_as == DType::f32) return packed;  // from the file, without a copy
+  widened_.push_back(scale_values(source.file, open(source.file).at(source.name)));
+  packed.tensor = tensor_of<float>(source.key, DType::f32, packed.tensor.shape, widened_.back());
   return packed;
 }
 

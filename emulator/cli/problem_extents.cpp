@@ -7,12 +7,11 @@
 #include <string_view>
 
 #include "emulator/cli/values.hpp"
+#include "emulator/number/scale_block.hpp"
 #include "emulator/support/error.hpp"
 
 namespace fp8twin::cli {
 namespace {
-
-constexpr std::int64_t blocks(std::int64_t extent) { return (extent + 127) / 128; }
 
 class Resolver {
  public:
@@ -90,7 +89,7 @@ class Resolver {
     p_.groups = static_cast<std::int64_t>(sizes_.size());
     const std::int64_t used = total();
     std::int64_t padded = 0;
-    for (const std::int64_t size : sizes_) padded += 128 * blocks(size);
+    for (const std::int64_t size : sizes_) padded += scale_block * scale_blocks(size);
     p_.m = options_.m == not_given || options_.m == used ? padded : options_.m;
     if (p_.m < padded || p_.m > largest_extent) {
       refuse(
@@ -100,7 +99,7 @@ class Resolver {
     auto row = p_.m_indices.begin();
     for (std::size_t g = 0; g < sizes_.size(); ++g) {
       std::fill_n(row, sizes_[g], static_cast<std::int32_t>(g));
-      row += 128 * blocks(sizes_[g]);
+      row += scale_block * scale_blocks(sizes_[g]);
     }
   }
 
@@ -166,9 +165,9 @@ class Resolver {
 }  // namespace
 
 std::int64_t ProblemExtents::k_blocks() const {
-  if (kind != Kind::k_grouped) return blocks(k);
+  if (kind != Kind::k_grouped) return scale_blocks(k);
   return std::accumulate(k_sizes.begin(), k_sizes.end(), std::int64_t{0},
-                         [](std::int64_t sum, std::int32_t size) { return sum + blocks(size); });
+                         [](std::int64_t sum, std::int32_t size) { return sum + scale_blocks(size); });
 }
 
 ProblemExtents problem_extents(const std::string& kind, const std::string& groups,

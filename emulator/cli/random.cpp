@@ -10,6 +10,7 @@
 #include "emulator/cli/problem_extents.hpp"
 #include "emulator/cli/values.hpp"
 #include "emulator/model/distribution.hpp"
+#include "emulator/number/scale_block.hpp"
 
 namespace fp8twin::cli {
 namespace {
@@ -22,11 +23,12 @@ struct Options {
 /// Draws tensors and keeps their bytes.
 class Builder {
  public:
-  Builder(Distribution distribution, std::uint64_t seed) : distribution_(distribution), seed_(seed) {}
+  Builder(Distribution distribution, const Context& context)
+      : distribution_(distribution), seed_(context.seed), threads_(context.threads) {}
 
   void codes(const char* name, Operand operand, Shape shape) {
     auto& values = codes_.emplace_back(static_cast<std::size_t>(element_count(shape)));
-    fill_codes(distribution_, seed_, operand, shape.back(), values);
+    fill_codes(distribution_, seed_, operand, shape.back(), values, threads_);
     add<std::uint8_t>(name, DType::f8_e4m3, std::move(shape), values);
   }
 
@@ -56,6 +58,7 @@ class Builder {
 
   Distribution distribution_;
   std::uint64_t seed_;
+  int threads_;
   std::deque<std::vector<std::uint8_t>> codes_;
   std::deque<std::vector<float>> floats_;
   std::vector<Tensor> tensors_;
@@ -70,7 +73,7 @@ void build(const ProblemExtents& p, Builder& file) {
   const bool grouped_a = p.kind == Kind::batched || p.kind == Kind::masked;
   const bool grouped_b = grouped_a || p.kind == Kind::contiguous;
   const bool scale_for_each_row = p.kind == Kind::dense_1d1d || p.kind == Kind::k_grouped;
-  const std::int64_t b_scale_rows = scale_for_each_row ? p.n : (p.n + 127) / 128;
+  const std::int64_t b_scale_rows = scale_for_each_row ? p.n : scale_blocks(p.n);
 
   file.codes("a", Operand::a, grouped_a ? grouped({p.m, p.k}) : Shape{p.m, p.k});
   file.codes("b", Operand::b, grouped_b ? grouped({p.n, p.k}) : Shape{p.n, p.k});
@@ -90,7 +93,7 @@ void run_random(Context& context, const Options& options) {
   const Distribution distribution = distribution_from_name(options.distribution);
   const ProblemExtents extents = problem_extents(options.kind, options.groups, options.extents);
   need_writable(options.out);
-  Builder builder(distribution, context.seed);
+  Builder builder(distribution, context);
   build(extents, builder);
 
   Metadata metadata = provenance(context, "none");

@@ -36,7 +36,7 @@ Target target_of(const TensorFile& file, const QuantizeItem& item, const Tensor&
     throw Error(fmt::format("{}: tensor {} has no scales; needed is {} or {}", file.path, quote(codes.name),
                             quote(codes.name + "_scale"), quote(codes.name + "_scale_inv")));
   }
-  Target target{item, codes.as<std::uint8_t>(), scale_values(file, *scale)};
+  Target target{item, codes.as<std::uint8_t>(), scale_values(file.path, *scale)};
   if (!fixed_blocks) target.item.grid = grid_of_scales(file, codes, *scale);
   const Shape needed = scale_shape(wanted.shape, target.item.grid);
   if (fixed_blocks && scale->shape != needed) {

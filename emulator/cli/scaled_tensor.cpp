@@ -6,17 +6,16 @@
 
 #include "emulator/files/quote.hpp"
 #include "emulator/number/e8m0.hpp"
+#include "emulator/number/scale_block.hpp"
 #include "emulator/support/error.hpp"
 
 namespace fp8twin::cli {
 namespace {
 
-constexpr std::int64_t blocks(std::int64_t extent) { return (extent + 127) / 128; }
-
 /// The extent of a block along a dimension of `extent` elements that has `scales` scales; 0: no such block.
 std::int64_t block_extent(std::int64_t extent, std::int64_t scales, bool may_be_one) {
   if (may_be_one && scales == extent) return 1;
-  if (scales == blocks(extent)) return 128;
+  if (scales == scale_blocks(extent)) return scale_block;
   if (scales == 1) return extent;
   return 0;
 }
@@ -28,8 +27,8 @@ std::int64_t block_extent(std::int64_t extent, std::int64_t scales, bool may_be_
   };
   throw Error(fmt::format("{}: tensor {} has shape {}; the scales of {}, shape {}, need {}, {}, {} or {}",
                           file.path, quote(scale.name), shape_text(scale.shape), quote(codes.name),
-                          shape_text(codes.shape), shape(rows, blocks(columns)),
-                          shape(blocks(rows), blocks(columns)), shape(rows, 1), shape(1, 1)));
+                          shape_text(codes.shape), shape(rows, scale_blocks(columns)),
+                          shape(scale_blocks(rows), scale_blocks(columns)), shape(rows, 1), shape(1, 1)));
 }
 
 }  // namespace
@@ -93,7 +92,7 @@ BlockGrid grid_of_scales(const TensorFile& file, const Tensor& codes, const Tens
   const bool cut =
       !groups.empty() && scale_columns == BlockGrid(1, 1, columns, block_1x128, groups).column_blocks();
   const BlockShape shape{block_extent(rows, scale_rows, true),
-                         cut ? 128 : block_extent(columns, scale_columns, false)};
+                         cut ? scale_block : block_extent(columns, scale_columns, false)};
   if (shape.rows == 0 || shape.columns == 0) refuse_scale(file, codes, scale);
   return {experts, rows, columns, shape, cut ? groups : std::span<const std::int32_t>()};
 }
@@ -105,18 +104,27 @@ Shape scale_shape(const Shape& shape, const BlockGrid& grid) {
   return result;
 }
 
-std::vector<float> scale_values(const TensorFile& file, const Tensor& scale) {
-  if (scale.dtype == DType::f32) {
-    const auto values = scale.as<float>();
-    return {values.begin(), values.end()};
+std::vector<float> scale_values(const std::string& path, const Tensor& scale) {
+  const auto widened = [&]<class Code>(Code) {
+    std::vector<float> values;
+    for (const auto code : scale.as<decltype(Code::code)>()) values.push_back(Code{code}.value());
+    return values;
+  };
+  switch (scale.dtype) {
+    case DType::f32: {
+      const auto values = scale.as<float>();
+      return {values.begin(), values.end()};
+    }
+    case DType::bf16:
+      return widened(BF16{});
+    case DType::f16:
+      return widened(F16{});
+    case DType::f8_e8m0:
+      return widened(E8M0{});
+    default:
+      throw Error(fmt::format("{}: tensor {} has dtype {}; scales of F32, BF16, F16 or F8_E8M0 are needed",
+                              path, quote(scale.name), dtype_name(scale.dtype)));
   }
-  if (scale.dtype != DType::f8_e8m0) {
-    throw Error(fmt::format("{}: tensor {} is {}; scales need F32 or F8_E8M0", file.path, quote(scale.name),
-                            dtype_name(scale.dtype)));
-  }
-  std::vector<float> values;
-  for (const E8M0 code : scale.as<E8M0>()) values.push_back(code.value());
-  return values;
 }
 
 std::optional<Values> float_values(const Tensor& tensor) {

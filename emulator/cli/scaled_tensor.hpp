@@ -14,6 +14,7 @@
 #pragma once
 
 #include <optional>
+#include <string>
 #include <vector>
 
 #include "emulator/files/tensor.hpp"
@@ -43,8 +44,9 @@ BlockGrid grid_of_scales(const TensorFile& file, const Tensor& codes, const Tens
 /// The shape that NAME_scale gets under `grid`: NAME's, with blocks in place of rows and columns.
 Shape scale_shape(const Shape& shape, const BlockGrid& grid);
 
-/// The scales as binary32: F32 as they are, F8_E8M0 widened. Throws Error for other dtypes.
-std::vector<float> scale_values(const TensorFile& file, const Tensor& scale);
+/// The scales as binary32: F32 as they are; BF16, F16 and F8_E8M0 widened, which is exact. Throws Error for other
+/// dtypes; `path` names the file in it.
+std::vector<float> scale_values(const std::string& path, const Tensor& scale);
 
 /// The tensor's numbers if it is BF16, F16 or F32.
 std::optional<Values> float_values(const Tensor& tensor);

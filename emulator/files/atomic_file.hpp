@@ -43,8 +43,8 @@ class AtomicFile {
   [[noreturn]] void fail(int error) const;
 
   std::string path_;  // as the caller said it, for messages
-  std::string
-      target_;  // what rename replaces: path_, or what the link there points to; empty: not a regular file
+  /// What rename replaces: path_, or what the link there points to; empty: not a regular file.
+  std::string target_;
   int descriptor_ = -1;
   int slot_ = -1;  // of our name in the list of unfinished files; -1: no name
 };

@@ -26,6 +26,14 @@ constexpr std::array dtype_rows = {
     DTypeRow{DType::i32, "I32", 4},         DTypeRow{DType::u8, "U8", 1},
 };
 
+// row_of() goes by position.
+static_assert([] {
+  for (std::size_t i = 0; i < dtype_rows.size(); ++i) {
+    if (dtype_rows[i].dtype != static_cast<DType>(i)) return false;
+  }
+  return true;
+}());
+
 const DTypeRow& row_of(DType dtype) { return dtype_rows[static_cast<std::size_t>(dtype)]; }
 
 bool is_npy(std::string_view path) { return path.ends_with(".npy"); }

@@ -172,12 +172,12 @@ Distribution distribution_from_name(std::string_view name) {
 }
 
 void fill_codes(Distribution distribution, std::uint64_t seed, Operand operand, std::int64_t k,
-                std::span<std::uint8_t> codes) {
+                std::span<std::uint8_t> codes, int threads) {
   if (codes.empty()) return;
   const Random random(seed, static_cast<std::uint64_t>(operand));
   const Random rows(seed, static_cast<std::uint64_t>(operand) + 16);
   const auto depth = static_cast<std::uint64_t>(k);
-  parallel_for(static_cast<std::int64_t>(codes.size() / depth), 0, [&](std::int64_t index, int) {
+  parallel_for(static_cast<std::int64_t>(codes.size() / depth), threads, [&](std::int64_t index, int) {
     const auto row = static_cast<std::uint64_t>(index);
     const std::uint32_t row_exponent = rows.below(row, 16);
     for (std::uint64_t i = row * depth; i < (row + 1) * depth; ++i)

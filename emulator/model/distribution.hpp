@@ -36,9 +36,9 @@ Distribution distribution_from_name(std::string_view name);
 
 enum class Operand : std::uint64_t { a = 1, b = 2, c = 3, a_scale = 4, b_scale = 5 };
 
-/// E4M3 codes [rows, k], row-major.
+/// E4M3 codes [rows, k], row-major; the same for any number of threads.
 void fill_codes(Distribution distribution, std::uint64_t seed, Operand operand, std::int64_t k,
-                std::span<std::uint8_t> codes);
+                std::span<std::uint8_t> codes, int threads = 0);
 /// The accumulator C as the distribution describes it.
 void fill_c(Distribution distribution, std::uint64_t seed, std::span<float> c);
 /// Block scales: positive, 24-bit significands, 2^-12 to 2^-4, unless the distribution says otherwise.

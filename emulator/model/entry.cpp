@@ -5,11 +5,10 @@
 
 #include "emulator/model/gemm.hpp"
 #include "emulator/number/quantize.hpp"
+#include "emulator/number/scale_block.hpp"
 
 namespace fp8twin {
 namespace {
-
-constexpr std::int64_t blocks(std::int64_t extent) { return (extent + 127) / 128; }
 
 void need_size(std::string_view name, std::size_t found, std::int64_t rows, std::int64_t columns) {
   if (found != static_cast<std::size_t>(rows * columns)) {
@@ -31,11 +30,11 @@ void run(std::int64_t m, std::int64_t n, std::int64_t k, std::span<const std::ui
   if (options.b_rows != 1 && options.b_rows != 128) {
     throw Error(fmt::format("b_rows is {}; needed is 128 (1D2D) or 1 (1D1D)", options.b_rows));
   }
-  const std::int64_t scale_rows = options.b_rows == 1 ? n : blocks(n);
+  const std::int64_t scale_rows = options.b_rows == 1 ? n : scale_blocks(n);
   need_size("a", a.size(), m, k);
-  need_size("a_scale", a_scale.size(), m, blocks(k));
+  need_size("a_scale", a_scale.size(), m, scale_blocks(k));
   need_size("b", b.size(), n, k);
-  need_size("b_scale", b_scale.size(), scale_rows, blocks(k));
+  need_size("b_scale", b_scale.size(), scale_rows, scale_blocks(k));
   need_size("d", d.size(), m, n);
   if (!c.empty()) need_size("c", c.size(), m, n);
   if (d.empty()) return;
@@ -45,9 +44,9 @@ void run(std::int64_t m, std::int64_t n, std::int64_t k, std::span<const std::ui
                         .b = b.data(),
                         .ldb = k,
                         .a_scale = k ? a_scale.data() : &no_scales,
-                        .a_scale_stride = blocks(k),
+                        .a_scale_stride = scale_blocks(k),
                         .b_scale = k ? b_scale.data() : &no_scales,
-                        .b_scale_stride = blocks(k),
+                        .b_scale_stride = scale_blocks(k),
                         .b_scale_rows = options.b_rows,
                         .c = c.empty() ? nullptr : c.data(),
                         .m = m,
@@ -109,7 +108,7 @@ void quantize(std::int64_t rows, std::int64_t columns, std::span<const float> x,
   }
   need_size("x", x.size(), rows, columns);
   need_size("codes", codes.size(), rows, columns);
-  need_size("scales", scales.size(), (rows + block_rows - 1) / block_rows, blocks(columns));
+  need_size("scales", scales.size(), (rows + block_rows - 1) / block_rows, scale_blocks(columns));
   const BlockGrid grid(1, rows, columns, block_rows == 1 ? block_1x128 : block_128x128);
   quantize(recipe_from_name(recipe), ue8m0 ? ScaleFormat::ue8m0 : ScaleFormat::f32, grid, Values{x}, codes,
            scales);

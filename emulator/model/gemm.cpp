@@ -12,6 +12,7 @@
 #include "emulator/model/panel.hpp"
 #include "emulator/number/bf16.hpp"
 #include "emulator/number/float_bits.hpp"
+#include "emulator/number/scale_block.hpp"
 #include "emulator/support/error.hpp"
 #include "emulator/support/parallel.hpp"
 
@@ -115,7 +116,7 @@ void finish(const Tile& t, const Workspace& work, DType output, std::byte* d, st
 /// Without promotion one scale must serve all of K.
 void check_scales_constant(const GemmSlice& s) {
   if (!s.a_scale) return;
-  const std::int64_t blocks = (s.k + panel_k - 1) / panel_k;
+  const std::int64_t blocks = scale_blocks(s.k);
   const auto check = [&](const char* name, const float* scales, std::int64_t rows, std::int64_t stride) {
     for (std::int64_t row = 0; row < rows; ++row) {
       for (std::int64_t k = 1; k < blocks; ++k) {
@@ -187,8 +188,10 @@ void run_slice(const GemmSlice& s, DType output, std::byte* d, std::int64_t ldd,
       });
 }
 
-std::vector<std::unique_ptr<Workspace>> workspaces(int threads) {
-  std::vector<std::unique_ptr<Workspace>> work(static_cast<std::size_t>(thread_count(threads)));
+/// One for each worker; more workers than tiles would find nothing to do.
+std::vector<std::unique_ptr<Workspace>> workspaces(int threads, std::int64_t tiles) {
+  const std::int64_t workers = std::clamp<std::int64_t>(tiles, 1, thread_count(threads));
+  std::vector<std::unique_ptr<Workspace>> work(static_cast<std::size_t>(workers));
   for (auto& each : work) each = std::make_unique<Workspace>();
   return work;
 }
@@ -199,8 +202,9 @@ void gemm_slice(const GemmSlice& slice, DType output, std::byte* d, std::int64_t
                 const GemmOptions& options) {
   check_options(output, options);
   if (!options.promote) check_scales_constant(slice);
-  auto work = workspaces(options.threads);
-  TileCounter counter(options, tiles_down(slice) * tiles_across(slice));
+  const std::int64_t tiles = tiles_down(slice) * tiles_across(slice);
+  auto work = workspaces(options.threads, tiles);
+  TileCounter counter(options, tiles);
   run_slice(slice, output, d, ldd, options, work, counter);
 }
 
@@ -218,7 +222,7 @@ void gemm(const Problem& problem, DType output, std::span<std::byte> d, const Ge
     tiles += tiles_down(part) * tiles_across(part);
   }
   std::ranges::fill(d, std::byte{0});
-  auto work = workspaces(options.threads);
+  auto work = workspaces(options.threads, tiles);
   TileCounter counter(options, tiles);
   for (const GemmSlice& part : parts) {
     run_slice(part, output, d.data() + static_cast<std::size_t>(part.d_offset) * size, problem.n, options,

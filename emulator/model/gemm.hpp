@@ -27,8 +27,8 @@ struct GemmOptions {
   int threads = 0;      // 0: one for each hardware thread
   bool promote = true;  // false: one chain over all of K, then d = fl32(s * P); needs scales constant along K
   TensorCore core = sm90;  // "what if" it kept other bits
-  std::function<void(std::int64_t done, std::int64_t total)> progress =
-      {};  // of work units; called by one thread at a time
+  /// Of work units; called by one thread at a time.
+  std::function<void(std::int64_t done, std::int64_t total)> progress = {};
 };
 
 /// Computes d for every kind of problem. `output` is f32 or bf16; `d` has exactly the bytes of problem.d_shape() in

@@ -16,14 +16,15 @@
 #include <cstdint>
 
 #include "emulator/number/e4m3.hpp"
+#include "emulator/number/scale_block.hpp"
 
 namespace fp8twin {
 
-inline constexpr int lane_columns = 64;  // columns of B worked on together
-inline constexpr int panel_k = 128;      // one block of K
+inline constexpr int lane_columns = 64;      // columns of B worked on together
+inline constexpr int panel_k = scale_block;  // one block of K
 inline constexpr int exponent_bias = 39;
-inline constexpr int smallest_product_exponent =
-    2 * (exponent_bias - 6);  // biased twice; below: a factor was zero
+// Biased twice; below: a factor was zero.
+inline constexpr int smallest_product_exponent = 2 * (exponent_bias - 6);
 
 struct DecodedCode {
   float value;
@@ -48,8 +49,8 @@ template <int Columns>
 struct Panel {
   alignas(64) float value[panel_k][Columns];
   alignas(64) std::uint8_t exponent[panel_k][Columns];
-  alignas(
-      64) std::uint8_t nan[panel_k][Columns];  // nan[g] gathers a group: any NaN among its codes; see load()
+  /// nan[g] gathers the group that starts at g: any NaN among its codes; see load().
+  alignas(64) std::uint8_t nan[panel_k][Columns];
 
   /// Decodes codes[column * stride + k] for column < columns, k < depth; the rest of the panel becomes zeros.
   /// Row g * group of `nan` says for each column whether group g of K holds a NaN.

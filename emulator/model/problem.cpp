@@ -5,6 +5,7 @@
 #include <array>
 #include <utility>
 
+#include "emulator/number/scale_block.hpp"
 #include "emulator/support/error.hpp"
 
 namespace fp8twin {
@@ -19,8 +20,6 @@ constexpr std::array<std::pair<Kind, std::string_view>, 7> kind_names{{{Kind::de
                                                                        {Kind::wgmma, "wgmma"}}};
 
 constexpr std::int64_t largest_extent = 0x7fffffff;  // coordinates are signed 32-bit on the card, too
-
-constexpr std::int64_t blocks(std::int64_t extent) { return (extent + 127) / 128; }
 
 /// Reads the tensors of one file into a Problem; every check that fails is a sentence about one tensor.
 class Reader {
@@ -184,7 +183,7 @@ class Reader {
     p.group_ends = indices("group_ends", p.groups);
     std::int64_t end = 0;
     for (std::size_t g = 0; g < p.group_ends.size(); ++g) {
-      const std::int64_t start = 128 * blocks(end), next = p.group_ends[g];
+      const std::int64_t start = scale_block * scale_blocks(end), next = p.group_ends[g];
       if (next != end && (next < start || next > p.m)) {
         refuse(
             "group_ends",
@@ -221,7 +220,7 @@ class Reader {
     const auto shape_for = [&](std::int64_t rows) {
       return grouped_b ? Shape{p.groups, rows, k_blocks} : Shape{rows, k_blocks};
     };
-    const Shape per_block = shape_for(blocks(p.n)), per_row = shape_for(p.n);
+    const Shape per_block = shape_for(scale_blocks(p.n)), per_row = shape_for(p.n);
     if (b_scale.shape == per_block) {
       p.b_scale_rows = 128;
     } else if (b_scale.shape == per_row) {
@@ -280,9 +279,9 @@ DType Problem::default_output() const {
 }
 
 std::int64_t Problem::k_blocks() const {
-  if (kind != Kind::k_grouped) return blocks(k);
+  if (kind != Kind::k_grouped) return scale_blocks(k);
   std::int64_t sum = 0;
-  for (const std::int32_t size : k_sizes) sum += blocks(size);
+  for (const std::int32_t size : k_sizes) sum += scale_blocks(size);
   return sum;
 }
 

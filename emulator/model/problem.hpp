@@ -1,7 +1,7 @@
 // A problem: the operands of one GEMM as a problem file names them, checked once, so that engines need not.
 //
 //   kind        a                b              a_scale            b_scale                     d
-//   1d2d        [M,K]            [N,K]          [M,K/128]          [N/128,K/128]               [M,N]
+//   1d2d        [M,K]            [N,K]          [M,K/128]          [N/128,K/128]               [M,N], + c [M,N]
 //   1d1d        [M,K]            [N,K]          [M,K/128]          [N,K/128]                   [M,N], + c [M,N]
 //   batched     [B,M,K]          [B,N,K]        leading B          leading B (either form)     [B,M,N]
 //   contiguous  [M,K]            [G,N,K]        [M,K/128]          leading G                   [M,N]
@@ -9,7 +9,8 @@
 //   k-grouped   [M,Ktotal]       [N,Ktotal]     [M,sum K_g/128]    [N,sum K_g/128] or N/128    [G,M,N], + c [G,M,N]
 //   wgmma       [64,K]           [N,K]          none               none                        [64,N], + c [64,N]
 //
-// Every quotient rounds up: the last block of a row is a partial one. docs/files.md has the full page.
+// c, F32, is optional and added last; a wgmma starts from it. Any dense problem may have one: with N = 1 nothing tells
+// 1d2d from 1d1d. Every quotient rounds up: the last block of a row is a partial one. docs/files.md has the full page.
 #pragma once
 
 #include <cstdint>
@@ -25,8 +26,8 @@ namespace fp8twin {
 
 enum class Kind { dense_1d2d, dense_1d1d, batched, contiguous, masked, k_grouped, wgmma };
 
-std::string_view kind_name(
-    Kind kind);  // "1d2d", "1d1d", "batched", "contiguous", "masked", "k-grouped", "wgmma"
+/// "1d2d", "1d1d", "batched", "contiguous", "masked", "k-grouped", "wgmma"
+std::string_view kind_name(Kind kind);
 std::optional<Kind> kind_from_name(std::string_view name);
 
 struct Problem {

@@ -1,9 +1,9 @@
 #include "emulator/model/slices.hpp"
 
+#include "emulator/number/scale_block.hpp"
+
 namespace fp8twin {
 namespace {
-
-constexpr std::int64_t blocks(std::int64_t extent) { return (extent + 127) / 128; }
 
 /// Rows [row, row + rows) of group `group_a` of A against group `group_b` of B, over all of K.
 GemmSlice row_slice(const Problem& p, std::int64_t group_a, std::int64_t row, std::int64_t rows,
@@ -34,7 +34,7 @@ void contiguous_slices(const Problem& p, std::vector<GemmSlice>& out) {
   if (!p.group_ends.empty()) {
     std::int64_t end = 0;
     for (std::size_t g = 0; g < p.group_ends.size(); ++g) {
-      const std::int64_t start = 128 * blocks(end), next = p.group_ends[g];
+      const std::int64_t start = scale_block * scale_blocks(end), next = p.group_ends[g];
       if (next > start) out.push_back(row_slice(p, 0, start, next - start, static_cast<std::int64_t>(g)));
       end = next;
     }
@@ -63,7 +63,7 @@ void k_grouped_slices(const Problem& p, std::vector<GemmSlice>& out) {
     if (p.has_c) slice.c = p.c.data() + slice.d_offset;
     out.push_back(slice);
     first_k += size;
-    first_block += blocks(size);
+    first_block += scale_blocks(size);
   }
 }
 

@@ -22,8 +22,8 @@ struct GemmSlice {
   std::int64_t lda;
   const std::uint8_t* b;  // [n, k], row stride ldb
   std::int64_t ldb;
-  const float*
-      a_scale;  // [m, ceil(k/128)], row stride a_scale_stride; null: no scales and no promotion (wgmma)
+  /// [m, ceil(k/128)], row stride a_scale_stride; null: no scales and no promotion (wgmma).
+  const float* a_scale;
   std::int64_t a_scale_stride;
   const float* b_scale;  // [ceil(n/b_scale_rows), ceil(k/128)]
   std::int64_t b_scale_stride;

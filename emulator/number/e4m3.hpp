@@ -16,8 +16,6 @@ namespace fp8twin {
 struct E4M3 {
   std::uint8_t code = 0;
 
-  static constexpr float max = 448.0f;
-
   /// Round to nearest even and saturate: |x| >= 464 and infinity give +-448, every NaN gives 0x7f.
   static constexpr E4M3 satfinite(float x) {
     return {static_cast<std::uint8_t>(encode_satfinite(e4m3_format, x))};

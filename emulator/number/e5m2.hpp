@@ -16,8 +16,6 @@ namespace fp8twin {
 struct E5M2 {
   std::uint8_t code = 0;
 
-  static constexpr float max = 57344.0f;
-
   /// cvt.rn.satfinite.e5m2x2.f32: overflow and infinity give +-57344, every NaN gives 0x7f.
   static constexpr E5M2 satfinite(float x) {
     return {static_cast<std::uint8_t>(encode_satfinite(e5m2_format, x))};

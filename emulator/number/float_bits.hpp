@@ -16,8 +16,8 @@ namespace fp8twin {
 
 inline constexpr std::uint32_t f32_sign = 0x80000000u;
 inline constexpr std::uint32_t f32_infinity = 0x7f800000u;
-inline constexpr std::uint32_t f32_canonical_nan =
-    0x7fffffffu;  // what SM90's FP32 pipe and tensor core return
+// What SM90's FP32 pipe and tensor core return.
+inline constexpr std::uint32_t f32_canonical_nan = 0x7fffffffu;
 
 constexpr std::uint32_t f32_bits(float x) { return std::bit_cast<std::uint32_t>(x); }
 constexpr float f32_from_bits(std::uint32_t bits) { return std::bit_cast<float>(bits); }

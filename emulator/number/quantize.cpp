@@ -102,8 +102,8 @@ void quantize_as(const Recipe& recipe, ScaleFormat format, const BlockGrid& grid
   for_row_blocks(grid, threads, [&](std::int64_t row_block) {
     const auto [first, last] = rows_of(grid, row_block);
     for (std::int64_t b = 0; b < grid.column_blocks(); ++b) {
-      const std::int64_t column = grid.column_starts[static_cast<std::size_t>(b)];
-      const std::int64_t count = grid.column_starts[static_cast<std::size_t>(b) + 1] - column;
+      const std::int64_t column = grid.column_start(b);
+      const std::int64_t count = grid.column_start(b + 1) - column;
       std::int32_t amax = 0;
       for (std::int64_t row = first; row < last; ++row) {
         amax = std::max(amax, largest_magnitude(x.data() + row * grid.columns + column, count, ignore_nan));
@@ -137,8 +137,8 @@ void dequantize_as(const BlockGrid& grid, std::span<const std::uint8_t> codes, s
     for (std::int64_t row = first; row < last; ++row) {
       for (std::int64_t b = 0; b < grid.column_blocks(); ++b) {
         const float scale = scales[static_cast<std::size_t>(row_block * grid.column_blocks() + b)];
-        const std::int64_t begin = row * grid.columns + grid.column_starts[static_cast<std::size_t>(b)];
-        const std::int64_t end = row * grid.columns + grid.column_starts[static_cast<std::size_t>(b) + 1];
+        const std::int64_t begin = row * grid.columns + grid.column_start(b);
+        const std::int64_t end = row * grid.columns + grid.column_start(b + 1);
         for (std::int64_t i = begin; i < end; ++i) {
           const float value = mul_rn(code_values[codes[static_cast<std::size_t>(i)]], scale);
           if constexpr (std::is_same_v<T, BF16>) {

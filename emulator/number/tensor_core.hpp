@@ -44,8 +44,8 @@ inline constexpr int min_fraction_bits = 1, max_fraction_bits = 40;
 
 /// One of the 33 terms, as the adder sees it: value = significand * 2^(exponent - scale).
 struct DotTerm {
-  std::int64_t significand =
-      0;  // signed; a product's is at most 225 and counts units of 2^(exponent-6), C's of 2^(exponent-23)
+  /// Signed; a product's is at most 225 and counts units of 2^(exponent-6), C's of 2^(exponent-23).
+  std::int64_t significand = 0;
   int exponent = 0;          // e_a + e_b, or C's
   std::int64_t aligned = 0;  // after rule 4, in units of 2^(E - fraction_bits)
 };

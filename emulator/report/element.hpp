@@ -10,6 +10,7 @@
 
 #include "emulator/model/slices.hpp"
 #include "emulator/number/float_bits.hpp"
+#include "emulator/number/scale_block.hpp"
 #include "emulator/number/tensor_core.hpp"
 #include "emulator/report/compare.hpp"
 
@@ -24,9 +25,9 @@ struct Element {
   const float* b_scale = nullptr;
   const float* c = nullptr;  // null: none
 
-  std::int64_t k_blocks() const { return (k + 127) / 128; }
+  std::int64_t k_blocks() const { return scale_blocks(k); }
   std::int64_t block_length(std::int64_t block) const {
-    return block + 1 < k_blocks() ? 128 : k - 128 * block;
+    return block + 1 < k_blocks() ? scale_block : k - scale_block * block;
   }
   /// fl32(scale_a * scale_b) of a K block; 1 without scales.
   float scale(std::int64_t block) const { return scaled ? mul_rn(a_scale[block], b_scale[block]) : 1.0f; }

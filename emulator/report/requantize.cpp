@@ -70,7 +70,11 @@ TensorFile quantised_file(const TensorFile& file, const Recipe& recipe, ScaleFor
                               quote(tensor.name), shape_text(tensor.shape)));
     }
     Quantised& q = storage->operands[is_a ? 0 : 1];
-    q = quantise(tensor, is_a ? block_1x128 : block_128x128, k_sizes, recipe, format, threads);
+    try {
+      q = quantise(tensor, is_a ? block_1x128 : block_128x128, k_sizes, recipe, format, threads);
+    } catch (const Error& error) {  // k_sizes that do not make up K
+      throw Error(fmt::format("{}: tensor {}: {}", file.path, quote(tensor.name), error.what()));
+    }
     result.tensors.push_back(tensor_of<std::uint8_t>(tensor.name, DType::f8_e4m3, tensor.shape, q.codes));
     result.tensors.push_back(tensor_of<float>(tensor.name + "_scale", DType::f32, q.scale_shape, q.scales));
   }

@@ -92,8 +92,10 @@ TEST_CASE("what cannot be analysed: status 2, one sentence, an empty stdout") {
   };
   refused(problem + " --promote none", "vary along K");
   refused(problem + " --against " + raw, "\"b\"");
-  refused(problem + " --fraction-bits 0", "fraction-bits");
-  refused(problem + " --rows some", "--rows");
+  for (const char* number : {"0", "41", "0x10", "1e1"})
+    refused(problem + " --fraction-bits " + number, "--fraction-bits");
+  for (const char* number : {"some", "0", "-1", "0x10", "99999999999999999999"})
+    refused(problem + " --rows " + number, "--rows");
   refused(raw, "raw.safetensors");
   refused(folder / "none.safetensors", "none.safetensors");
 }

@@ -131,6 +131,24 @@ TEST_CASE("groups along K: scales follow k_sizes; F8_E8M0 scales are read; a sin
   CHECK(values_of<float>(read_tensor_file(folder / "a.npy"), "data") == std::vector<float>{3, -6});
 }
 
+TEST_CASE("BF16 and F16 scales are widened, as pack widens them") {
+  const Folder folder;
+  const std::string out = folder / "out.safetensors";
+  const std::vector<std::uint8_t> codes{0x38, 0xc0};  // 1, -2
+  const auto by = [&](DType dtype, std::uint16_t scale) {
+    REQUIRE(run("dequantize " +
+                FileMaker()
+                    .codes("w", {1, 2}, codes)
+                    .add("w_scale", dtype, {1, 1}, std::vector<std::uint16_t>{scale})
+                    .write(folder / "in.safetensors") +
+                " " + out)
+                .status == 0);
+    return values_of<float>(read_tensor_file(out), "w");
+  };
+  CHECK(by(DType::bf16, 0x4040) == std::vector<float>{3, -6});
+  CHECK(by(DType::f16, 0x3e00) == std::vector<float>{1.5f, -3});
+}
+
 TEST_CASE("refusals: one sentence, status 2, an empty stdout and no file") {
   const Folder folder;
   const std::string out = folder / "out.safetensors";
@@ -150,10 +168,9 @@ TEST_CASE("refusals: one sentence, status 2, an empty stdout and no file") {
           "[2, 1] or [1, 1]");
   refused(FileMaker().codes("w", {2, 300}, codes).f32("w_scale", {1, 1}, {1}).f32("w_scale_inv", {1, 1}, {1}),
           "has both");
-  refused(FileMaker()
-              .codes("w", {2, 300}, codes)
-              .add("w_scale", DType::bf16, {1, 1}, std::vector<std::uint16_t>{1}),
-          "scales need F32 or F8_E8M0");
+  refused(
+      FileMaker().codes("w", {2, 300}, codes).add("w_scale", DType::u8, {1, 1}, std::vector<std::uint8_t>{1}),
+      "tensor \"w_scale\" has dtype U8; scales of F32, BF16, F16 or F8_E8M0 are needed");
   refused(FileMaker().codes("w", {600}, codes).f32("w_scale", {1}, {1}), "two or three dimensions");
   refused(FileMaker().codes("w", {2, 2, 150}, codes).f32("w_scale", {1, 2, 2}, {1, 2, 3, 4}),
           "need [2, 2, 2]");

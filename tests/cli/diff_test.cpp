@@ -1,5 +1,6 @@
 // The command diff as scripts and people use it.
 #include "tests/catch.hpp"
+#include "tests/cli/expect.hpp"
 #include "tests/cli/problem_files.hpp"
 #include "tests/cli/run_program.hpp"
 
@@ -65,6 +66,8 @@ TEST_CASE("option --max-ulp decides the status, not `equal`") {
   const TwoFiles files({{0, 3}});
   CHECK(files.diff("--max-ulp 3").status == 0);
   CHECK(files.diff("--max-ulp 2").status == 1);
+  CHECK(files.diff("--max-ulp 03").status == 0);  // decimal, not octal
+  CHECK(files.diff("--max-ulp 18446744073709551615").status == 0);
   CHECK(files.diff("--max-ulp 3 --json").json()["equal"] == false);
 }
 
@@ -148,10 +151,28 @@ TEST_CASE("what cannot be compared: status 2, one sentence, an empty stdout") {
   refused(a + " " + h, "BF16");
   refused(a + " " + a + " --tensor missing", "missing");
   refused(a + " " + (folder / "none.safetensors"), "none.safetensors");
-  refused(a + " " + a + " --tile 63x128", "--tile");
+  for (const char* tile : {"63x128", "64", "64x12", "0x40x128", "64x 8", "64x128x", "64x264"})
+    refused(a + " " + a + " --tile '" + tile + "'", "--tile");
+  for (const char* number : {"-1", "0x10", "1e3", "18446744073709551616", "''"}) {
+    refused(a + " " + a + " --max-ulp " + number, "--max-ulp");
+    refused(a + " " + a + " --sample " + number, "--sample");
+  }
   refused(a + " " + a + " --problem " + a, a);
   refused(a + " " + a + " --html " + (folder / "no/such/page.html"), "page.html");
   refused(a, "B");
+}
+
+TEST_CASE("sizes of groups that do not make up K are refused before anything is quantised") {
+  const Folder folder;
+  const std::string problem = folder / "problem.safetensors", d = folder / "d.safetensors";
+  const std::vector<float> operand(2 * 128, 1.0f);
+  const std::vector<std::int32_t> sizes{1'000'000};
+  write(problem, {tensor_of<float>("a", DType::f32, {2, 128}, operand),
+                  tensor_of<float>("b", DType::f32, {2, 128}, operand),
+                  tensor_of<std::int32_t>("k_sizes", DType::i32, {1}, sizes)});
+  write_f32(d, {1, 2, 3, 4}, {1, 2, 2});
+  refuses("diff " + d + " " + d + " --problem " + problem,
+          problem + ": tensor \"a\": k_sizes: they add up to 1000000; needed is the number of columns, 128");
 }
 
 TEST_CASE("option --html writes a page with the report, names escaped") {

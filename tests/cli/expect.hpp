@@ -10,8 +10,8 @@
 namespace fp8twin::test {
 
 /// Status 2, an empty stdout and one line on stderr that has `part`.
-inline void refuses(const std::string& arguments, const std::string& part) {
-  const Result result = run(arguments);
+inline void refuses(const std::string& arguments, const std::string& part, const std::string& setup = "") {
+  const Result result = run(arguments, setup);
   INFO(arguments << ": " << result.err);
   CHECK(result.status == 2);
   CHECK(result.out.empty());

@@ -17,12 +17,12 @@ struct Result {
   nlohmann::json json() const { return nlohmann::json::parse(out); }
 };
 
-/// Runs `fp8twin ARGUMENTS` through the shell, so quote as you would there.
-inline Result run(const std::string& arguments) {
+/// Runs `fp8twin ARGUMENTS` through the shell, so quote as you would there; `setup`: shell commands before it.
+inline Result run(const std::string& arguments, const std::string& setup = "") {
   const Folder folder;
   const std::string out = folder / "out", err = folder / "err";
   const std::string line =
-      std::string(FP8TWIN_PROGRAM) + " " + arguments + " >" + out + " 2>" + err + " </dev/null";
+      setup + std::string(FP8TWIN_PROGRAM) + " " + arguments + " >" + out + " 2>" + err + " </dev/null";
   const int raw = std::system(line.c_str());
   Result result{WIFEXITED(raw) ? WEXITSTATUS(raw) : 128 + WTERMSIG(raw), read_text(out), read_text(err)};
   return result;

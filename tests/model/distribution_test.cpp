@@ -131,4 +131,11 @@ TEST_CASE("distributions: C and scales keep to their ranges") {
   CHECK(share(scales, [](float s) { return s < 0; }) > 0.2);
 }
 
+TEST_CASE("distributions: the number of threads changes no code") {
+  std::vector<std::uint8_t> one(rows * columns), many(rows * columns);
+  fill_codes(Distribution::row_exponent, 7, Operand::b, columns, one, 1);
+  fill_codes(Distribution::row_exponent, 7, Operand::b, columns, many, 5);
+  CHECK(one == many);
+}
+
 TEST_CASE("distributions: the bytes are pinned") { CHECK(digest() == 0x1512d610b68a2f36u); }

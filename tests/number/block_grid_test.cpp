@@ -34,10 +34,33 @@ TEST_CASE("1x128: a scale for each row and 128 columns, the last block partial")
 TEST_CASE("groups along K start their blocks anew") {
   const std::int32_t sizes[] = {100, 0, 160};
   const BlockGrid grid(1, 1, 260, block_1x128, sizes);
-  CHECK(grid.column_starts == std::vector<std::int64_t>{0, 100, 228, 260});
+  REQUIRE(grid.column_blocks() == 3);
+  CHECK(grid.column_start(0) == 0);
+  CHECK(grid.column_start(1) == 100);
+  CHECK(grid.column_start(2) == 228);
+  CHECK(grid.column_start(3) == 260);
   CHECK(grid.scale_index(0, 0, 99) == 0);
   CHECK(grid.scale_index(0, 0, 100) == 1);
   CHECK(grid.scale_index(0, 0, 228) == 2);
+  CHECK(grid.scale_index(0, 0, 259) == 2);
+}
+
+TEST_CASE("groups that do not make up the columns are refused") {
+  const auto grid = [](std::vector<std::int32_t> sizes) { return BlockGrid(1, 2, 128, block_1x128, sizes); };
+  CHECK(grid({128, 0}).column_blocks() == 1);
+  CHECK(grid({0, 128, 0}).scale_index(0, 1, 127) == 1);
+  CHECK_THROWS_WITH(grid({1'000'000}),
+                    "k_sizes: they add up to 1000000; needed is the number of columns, 128");
+  CHECK_THROWS_AS(grid({127}), Error);
+  CHECK_THROWS_AS(grid({0}), Error);
+  CHECK_THROWS_WITH(grid({256, -128}), "k_sizes: a group has -128 columns; 0 or more are needed");
+}
+
+TEST_CASE("a header's claim costs no memory: 2^40 columns and no row") {
+  const BlockGrid grid(1, 0, std::int64_t{1} << 40, block_1x128);
+  CHECK(grid.scales() == 0);
+  CHECK(grid.column_blocks() == std::int64_t{1} << 33);
+  CHECK(grid.column_start(std::int64_t{1} << 32) == std::int64_t{1} << 39);
 }
 
 TEST_CASE("every element has a scale in range and every scale an element; empty arrays have none") {

@@ -1,4 +1,4 @@
-#include "emulator/files/statistics.hpp"
+#include "emulator/report/statistics.hpp"
 
 #include <array>
 #include <limits>

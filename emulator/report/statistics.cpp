@@ -1,15 +1,10 @@
-#include "emulator/files/statistics.hpp"
+#include "emulator/report/statistics.hpp"
 
 #include <algorithm>
-#include <bit>
 #include <cmath>
 #include <vector>
 
-#include "emulator/number/bf16.hpp"
-#include "emulator/number/e4m3.hpp"
-#include "emulator/number/e5m2.hpp"
-#include "emulator/number/e8m0.hpp"
-#include "emulator/number/f16.hpp"
+#include "emulator/report/word.hpp"
 #include "emulator/support/parallel.hpp"
 
 namespace fp8twin {
@@ -40,35 +35,13 @@ Fields fields_of(DType dtype) {
   }
 }
 
-double value_of(DType dtype, std::uint32_t code) {
-  switch (dtype) {
-    case DType::f8_e4m3:
-      return E4M3{static_cast<std::uint8_t>(code)}.value();
-    case DType::f8_e5m2:
-      return E5M2{static_cast<std::uint8_t>(code)}.value();
-    case DType::f8_e8m0:
-      return E8M0{static_cast<std::uint8_t>(code)}.value();
-    case DType::bf16:
-      return BF16{static_cast<std::uint16_t>(code)}.value();
-    case DType::f16:
-      return F16{static_cast<std::uint16_t>(code)}.value();
-    case DType::f32:
-      return std::bit_cast<float>(code);
-    case DType::i32:
-      return std::bit_cast<std::int32_t>(code);
-    case DType::u8:
-      return code;
-  }
-  return 0;
-}
-
 void add_range(Statistics& sum, double low, double high, bool first) {
   sum.min = first ? low : std::min(sum.min, low);
   sum.max = first ? high : std::max(sum.max, high);
 }
 
 void add(Statistics& sum, DType dtype, const Fields& fields, std::uint32_t code, std::int64_t count) {
-  const double x = value_of(dtype, code);
+  const double x = word_value(dtype, code);
   const bool first = sum.finite() == 0;
   sum.elements += count;
   if (std::isnan(x)) {

@@ -11,6 +11,9 @@ build_packages=(g++ cmake ninja-build libfmt-dev nlohmann-json3-dev libcli11-dev
 test_packages=("${build_packages[@]}" catch2 libbenchmark-dev doxygen doxygen-awesome-css python3
                'python3-venv?' 'ca-certificates?' 'clang-format-14?')
 
+# to run clang-tidy over the sources
+tidy_packages=(clang-tidy-14)
+
 say() { printf '\n== %s\n' "$*"; }
 die() {
   printf '%s: %s\n' "$(basename "$0")" "$*" >&2

@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Installs what is missing, builds, and runs every test that this machine can run.
+# Installs what is missing, builds, and runs every test but the slow ones that this machine can run.
 #
 #   bash tests/run.sh                  plain: the release build and all its tests, golden data and documentation included
 #   bash tests/run.sh asan tsan        the same tests under AddressSanitizer with UBSan, and under ThreadSanitizer
@@ -23,9 +23,10 @@ configure() {
 build_and_test() {
   local preset=$1 log status=0
   shift
-  log=$(mktemp)
   say "Building ($preset)"
   configure "$preset" && cmake --build --preset "$preset" || return
+  log=$(mktemp)
+  trap "rm -f '$log'" EXIT  # also where ctest is interrupted
   say "Testing ($preset)"
   ctest --preset "$preset" --parallel "$(nproc)" "$@" | tee "$log" || status=$?
   summaries+=("$slice: $(grep 'tests passed' "$log" || echo 'ctest gave no summary')")
@@ -38,7 +39,7 @@ run_slice() {
     plain) build_and_test release --label-exclude '^slow$' ;;
     asan|tsan) build_and_test "$1" ;;
     slow) build_and_test release --label-regex '^slow$' ;;
-    tidy) configure release && cmake --build --preset release --target tidy ;;
+    tidy) install_packages "${tidy_packages[@]}" && configure release && cmake --build --preset release --target tidy ;;
     *) die "unknown slice '$1'; there are plain, asan, tsan, slow, tidy" ;;
   esac
 }

@@ -154,14 +154,15 @@ void add_analyze(CLI::App& app, Context& context) {
   auto options = std::make_shared<AnalyzeOptions>();
   CLI::App* command =
       add_command(app, context, "analyze",
-                  "show where a GEMM's error comes from, stage by stage, against the exact result",
+                  "Shows where a GEMM's error comes from, stage by stage, against the exact result.",
                   "fp8twin analyze problem.safetensors --against unquantised.safetensors");
   command->add_option("PROBLEM", options->problem, "a problem file")->required();
   command->add_option(
       "--against", options->against,
       "the file with the unquantised a and b (BF16, F16 or F32), to see what quantisation lost");
   add_integer(command, "--fraction-bits", options->fraction_bits,
-              "fraction bits the tensor core keeps (25: as on Blackwell)", min_fraction_bits,
+              "fraction bits the tensor core keeps (25: a wider, Blackwell-like sum, as "
+              "reported for later chips; not measured here)", min_fraction_bits,
               max_fraction_bits)
       ->default_str(std::to_string(options->fraction_bits));
   command

@@ -138,7 +138,7 @@ void run_diff(Context& context, const DiffOptions& options) {
 void add_diff(CLI::App& app, Context& context) {
   auto options = std::make_shared<DiffOptions>();
   CLI::App* command = add_command(
-      app, context, "diff", "compare two files' tensors, bits first",
+      app, context, "diff", "Compares two files' tensors, bits first.",
       "fp8twin diff ours.safetensors theirs.safetensors --tensor d=out --problem problem.safetensors");
   command->add_option("A", options->a, "a .safetensors or .npy file")->required();
   command->add_option("B", options->b, "the file to compare it with")->required();

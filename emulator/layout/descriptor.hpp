@@ -6,6 +6,8 @@
 // All byte counts are multiples of 16 below 2^18; the unnamed bits are zero. For a K-major tile without swizzle, the leading
 // offset steps from one core matrix (8 rows of 16 bytes, 128 contiguous bytes) to the next along K, the stride offset
 // along M or N. With a swizzle the leading offset is not used. Source: PTX ISA, "Matrix descriptor".
+//
+// Encoded and decoded only: which byte a swizzle or a base offset moves where is not modelled.
 #pragma once
 
 #include "emulator/layout/integers.hpp"

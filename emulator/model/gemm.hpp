@@ -1,4 +1,5 @@
-// The GEMM as arithmetic: engine `model`. What it prints is what an H200 prints.
+// The GEMM as arithmetic: engine `model`. For kinds 1d2d and wgmma what it prints is what an H200 printed, as
+// recorded; the other kinds follow by the same formula.
 //
 //   final = +0
 //   for each K block of 128, ascending:
@@ -8,7 +9,9 @@
 //   d = c + final (if there is a c), then BF16 or FP32
 //
 // A K tail counts as zeros up to 128: they add nothing. Tile shapes, stages and clusters of a kernel never show in
-// the bits, so none appear here. Measured: docs/numerics.md; replayed: tests/golden.
+// the bits, so none appear here. Status of each claim: docs/numerics.md; replayed: tests/golden.
+//
+// Modelled: E4M3 operands, FP32 scales, block scales along K. Not modelled: E5M2 operands, split K, a kernel's time.
 #pragma once
 
 #include <cstddef>

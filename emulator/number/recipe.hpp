@@ -6,7 +6,7 @@
 //
 // In real numbers they are one formula. In binary32 each order of operations rounds elsewhere, and x / s
 // often falls on or beside a midpoint of E4M3, since BF16 inputs have few bits: between two recipes a few
-// codes in ten thousand differ, and up to half of all scales in their last bit. So a recipe is a formula and
+// codes in ten thousand differ, and more than half of all scales in their last bit. So a recipe is a formula and
 // the place where it ran: PyTorch turns `amax / 448.0` into a multiplication by fl(1/448) on a CUDA tensor
 // and divides on a CPU tensor.
 //

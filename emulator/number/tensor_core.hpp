@@ -34,7 +34,7 @@ struct TensorCore {
   int group;          // products summed at once; at most 32
 };
 
-/// Hopper. Source: measured, see above (alternatives with 12, 14 or 25 bits or two groups of 16 fail at once).
+/// Hopper. Source: measured, see above; 12, 14 or 25 bits, or two groups of 16, fail in tests/golden/golden_test.cpp.
 inline constexpr TensorCore sm90{.fraction_bits = 13, .output_bits = 13, .group = 32};
 
 /// "What if": sm90 with another alignment width. The result keeps as many bits as binary32 can hold.

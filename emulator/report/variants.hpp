@@ -9,7 +9,7 @@
 //   scale-a-first-fma       final = fma(fl(P*sa), sb, final)                  and scale-b-first-fma
 //   fp32-sums               products summed one by one in FP32, in k order, then promoted as the model does
 //   exact-blocks            each block's exact sum rounded once to FP32, then promoted as the model does
-//   fraction-bits-25        the tensor core keeps 25 fraction bits, as Blackwell's does
+//   fraction-bits-25        25 bits: a wider sum, Blackwell-like, as reported for later chips; not measured here
 //   fraction-bits-25-fast   25 bits and one chain over all of K
 //   split-k-2               two halves of the K blocks promoted apart, then added
 //   dequantised             x = fl(code*sa), y = fl(code*sb), acc = fma(x, y, acc) in k order: an FP32 GEMM

@@ -18,12 +18,6 @@ std::string_view distribution_label(std::uint32_t number) {
   return distribution_name(all_distributions()[number - 1]);
 }
 
-/// Dynamic shared memory of compare<Config>: sizeof(Tile<Config>) of device/compare.hpp.
-std::uint32_t shared_bytes(int n, int k_steps) {
-  const std::uint32_t rows = static_cast<std::uint32_t>(64 + n), k = 32 * static_cast<std::uint32_t>(k_steps);
-  return rows * k + rows * k * 2 + rows * 4 + 64 * static_cast<std::uint32_t>(n + 1) * 4 + 16;
-}
-
 void print_mismatches(const Variant& variant, int n, const Counters::Slot& slot) {
   for (const Mismatch& m : slot.first) {
     fmt::print("  differs: {} n{} {} tile {} row {} column {}: c {}, card {}, oracle {}\n", variant.name, n,
@@ -49,7 +43,7 @@ std::vector<Counters::Slot> run_variant(Session& session, const Device& device, 
       const u64 seed = ((session.seed * 16 + variant_index) * 512 + static_cast<u64>(n)) * 16 + d;
       kernel.launch(
           {static_cast<unsigned>(std::min<u64>(tiles, static_cast<u64>(device.multiprocessors()) * 8)), 1},
-          128, shared_bytes(n, variant.k_steps),
+          128, compare_shared_bytes(static_cast<u32>(n), static_cast<u32>(variant.k_steps)),
           CompareArguments{seed, tiles, d, variant.scale_d, counters.compared.device() + slot,
                            counters.mismatch_count.device() + slot,
                            counters.mismatches.device() + slot * counters.capacity, counters.capacity});

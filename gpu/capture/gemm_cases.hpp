@@ -34,7 +34,7 @@ struct GemmData {
 
 /// tutorials/quickstart.sh replays the first one.
 std::vector<GemmCase> golden_gemms();
-/// Larger ones, up to 4096 x 7168 x 4096, and odd ones.
+/// Larger ones (M x N x K: 4096 x 7168 x 2048, 4096 x 4096 x 4096, 333 x 1024 x 16384), and odd ones.
 std::vector<GemmCase> large_gemms();
 
 /// The widths of tile that every case is run with: the bits must not depend on it.

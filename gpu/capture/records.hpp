@@ -24,6 +24,12 @@ struct CompareArguments {
   u32 mismatch_capacity;
 };
 
+/// Dynamic shared memory of compare<Config>: the bytes of its Tile, as device/compare.hpp asserts.
+constexpr u32 compare_shared_bytes(u32 n, u32 k_steps) {
+  const u32 rows = 64 + n, k = 32 * k_steps;
+  return rows * k * (1 + 2) + rows * 4 + 64 * (n + 1) * 4;  // codes, decoded; NaN bits; d
+}
+
 /// The three conversions, by the index of their checksums.
 enum Conversion : u32 { to_e4m3 = 0, to_e5m2 = 1, to_bf16 = 2, conversions = 3 };
 

@@ -1,12 +1,10 @@
 #include <fmt/chrono.h>
 #include <fmt/format.h>
 
-#include <cstdio>
 #include <ctime>
-#include <filesystem>
-#include <fstream>
+#include <span>
 
-#include "emulator/support/error.hpp"
+#include "emulator/files/atomic_file.hpp"
 #include "gpu/capture/capture.hpp"
 #include "gpu/jit/nvrtc.hpp"
 #include "gpu/jit/sources.hpp"
@@ -40,14 +38,10 @@ Metadata metadata_of(const Json& provenance) {
 }
 
 void write_json(const std::string& path, const Json& json) {
-  const std::string beside = path + ".part";
-  {
-    std::ofstream stream(beside, std::ios::binary);
-    stream << json.dump(1, ' ') << "\n";
-    stream.flush();
-    if (!stream) throw Error(fmt::format("{} could not be written", beside));
-  }
-  std::filesystem::rename(beside, path);
+  const std::string text = json.dump(1, ' ') + "\n";
+  AtomicFile file(path);
+  file.write(std::as_bytes(std::span(text)));
+  file.commit();
 }
 
 std::string hex(std::uint64_t bits, int digits) { return fmt::format("{:#0{}x}", bits, digits + 2); }

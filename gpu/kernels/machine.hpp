@@ -1,5 +1,5 @@
-// The one header that selects: the instructions of the card, or the same names as C++ on the emulated
-// machine.
+// The one header that selects: the instructions of the card, or the same names as C++ on an emulated machine.
+// The second is planned: until it is written, only NVRTC can read the kernels.
 #pragma once
 
 #include "emulator/layout/integers.hpp"
@@ -15,5 +15,5 @@
 #include "gpu/ptx/wgmma.hpp"
 #include "gpu/ptx/words.hpp"
 #else
-#include "emulator/ptx/vocabulary.hpp"
+#error "Only NVRTC reads the kernels: the emulated machine is not written yet."
 #endif

@@ -31,7 +31,7 @@ class Device {
   const std::string& name() const { return name_; }  // "NVIDIA H200"
   const std::string& driver_version() const {
     return driver_;
-  }                                                          // "580.159.04", or CUDA's number where unknown
+  }  // "580.159.04"; "unknown" where /proc does not say
   const std::string& cuda_version() const { return cuda_; }  // what the driver supports: "13.0"
   int multiprocessors() const { return multiprocessors_; }
   /// Waits for everything launched so far; throws what went wrong in it.

@@ -1,4 +1,4 @@
-// Kernels compiled at first use and kept: in this process, by the name of their source.
+// Kernels compiled at first use and kept: in this process, by the text of their source.
 #pragma once
 
 #include <map>
@@ -17,6 +17,9 @@ class KernelCache {
 
   /// The entry `name` of `source`.
   Kernel get(const jit::Source& source, const std::string& name);
+
+  /// What tells one source from another: its text. A name leaves things out, such as the oracle's bits.
+  static const std::string& key(const jit::Source& source) { return source.text; }
 
  private:
   std::map<std::string, Module> modules_;

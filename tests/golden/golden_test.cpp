@@ -32,7 +32,43 @@ std::size_t replay(const TensorFile& file) {
   return differing(ours, d.bytes, dtype_size(d.dtype));
 }
 
+/// The elements of d that `core` gets wrong.
+std::size_t differing_with(const TensorFile& file, const TensorCore& core) {
+  const Tensor& d = file.at("d");
+  std::vector<std::byte> theirs(d.bytes.size(), std::byte{0xee});
+  gemm(read_problem(file), d.dtype, theirs, GemmOptions{.core = core});
+  return differing(theirs, d.bytes, dtype_size(d.dtype));
+}
+
 }  // namespace
+
+TEST_CASE("every recording names the same kernels") {
+  std::map<std::string, int> digests;
+  for (const char* room : {"gemm", "wgmma"}) {
+    for (const std::string& path : golden_files(room))
+      ++digests[read_tensor_file(path).metadata.at("kernels")];
+  }
+  for (const char* name : {"compare.json", "conversions.json", "gemm.json", "wgmma_digests.json"}) {
+    ++digests[golden_json(name).at("kernels").get<std::string>()];
+  }
+  REQUIRE(digests.size() == 1);
+  CHECK(digests.begin()->second > 100);
+}
+
+TEST_CASE("recorded results tell Hopper's tensor core from its neighbours") {
+  const TensorFile gemm_file =
+      read_tensor_file((golden_folder() / "gemm/m33_n40_k200_normal_f32.safetensors").string());
+  const TensorFile wgmma_file =
+      read_tensor_file((golden_folder() / "wgmma/n064_uniform.safetensors").string());
+  for (const TensorFile* file : {&gemm_file, &wgmma_file}) {
+    INFO(file->path);
+    CHECK(differing_with(*file, sm90) == 0);
+    CHECK(differing_with(*file, {13, 13, 16}) > 0);  // two groups of 16
+    CHECK(differing_with(*file, {12, 12, 32}) > 0);
+    CHECK(differing_with(*file, {14, 14, 32}) > 0);
+    CHECK(differing_with(*file, with_fraction_bits(25)) > 0);
+  }
+}
 
 TEST_CASE("recorded GEMMs: 0 differing bits") {
   std::set<std::int64_t> m, n, k;

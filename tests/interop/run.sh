@@ -2,7 +2,7 @@
 # Usage: run.sh VENV SCRIPT [ARGUMENT...]: runs a Python script with the packages of requirements.txt.
 # Makes the virtual environment VENV on first use; later uses need no network. Exit status 77, which ctest counts as
 # skipped, when there is no environment and it cannot be made.
-set -u
+set -euo pipefail
 here=$(cd "$(dirname "$0")" && pwd)
 venv=$1 script=$2
 shift 2

@@ -75,6 +75,7 @@ __device__ inline void report(const CompareArguments& args, u64 tile, u32 row, u
 
 template <class Config>
 __device__ inline void compare(const CompareArguments& args) {
+  static_assert(sizeof(Tile<Config>) == compare_shared_bytes(Config::n, Config::k_steps));
   Tile<Config>& t = *static_cast<Tile<Config>*>(__cvta_shared_to_generic(dynamic_shared()));
   constexpr u32 n = Config::n, k = Tile<Config>::k;
   const u32 a_tile = dynamic_shared(), b_tile = a_tile + 64 * k;

@@ -1,7 +1,9 @@
 // The twelve input distributions of docs/numerics.md as the card draws them. Each makes another rule of the
 // tensor core's sum decide many outputs: 1 uniform, 2 with NaN, 3 exponents 4-11, 4 sparse, 5 subnormal, 6
 // one exponent a row, 7 any C, 8 wide C, 9 extremes, 10 normal, 11 zeros, 12 rare subnormals. C is zero or
-// +-2^-16..2^23 unless said otherwise.
+// +-2^-16..2^23 unless said otherwise. Of one name, card and host (emulator/model/distribution.cpp) draw from
+// streams of their own; and `normal` here is four bytes summed, at one of two widths a row, which is another
+// bell than the host's.
 #pragma once
 
 #include "gpu/capture/device/random.hpp"

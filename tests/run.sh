@@ -39,7 +39,10 @@ run_slice() {
     plain) build_and_test release --label-exclude '^slow$' ;;
     asan|tsan) build_and_test "$1" ;;
     slow) build_and_test release --label-regex '^slow$' ;;
-    tidy) install_packages "${tidy_packages[@]}" && configure release && cmake --build --preset release --target tidy ;;
+    tidy)
+      command -v clang-tidy-14 clang-tidy >/dev/null || install_packages "${tidy_packages[@]}"
+      configure release && cmake --build --preset release --target tidy
+      ;;
     *) die "unknown slice '$1'; there are plain, asan, tsan, slow, tidy" ;;
   esac
 }

@@ -1,6 +1,6 @@
 // The model GEMM beside Eigen's single-precision product of the same shape: same compiler, same flags, same threads,
-// same run. Counter `times_eigen` is how often Eigen's product, the best of five runs,
-// would have fitted into the mean time; so Eigen itself, a mean too, shows about 1.
+// same run. Counter `times_eigen` is how often Eigen's product, the best of five runs, would have fitted into the mean
+// time; so Eigen itself, a mean too, shows about 1.
 #include <benchmark/benchmark.h>
 
 #include <Eigen/Dense>

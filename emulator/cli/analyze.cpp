@@ -162,8 +162,8 @@ void add_analyze(CLI::App& app, Context& context) {
       "the file with the unquantised a and b (BF16, F16 or F32), to see what quantisation lost");
   add_integer(command, "--fraction-bits", options->fraction_bits,
               "fraction bits the tensor core keeps (25: a wider, Blackwell-like sum, as "
-              "reported for later chips; not measured here)", min_fraction_bits,
-              max_fraction_bits)
+              "reported for later chips; not measured here)",
+              min_fraction_bits, max_fraction_bits)
       ->default_str(std::to_string(options->fraction_bits));
   command
       ->add_option("--promote", options->promote,

@@ -104,7 +104,7 @@ Answer compare_under_problem(const TensorPair& pair, const DiffOptions& options,
 }
 
 void run_diff(Context& context, const DiffOptions& options) {
-  if (!options.html.empty()) need_writable(options.html);
+  if (!options.html.empty()) need_writable(options.html, {options.a, options.b, options.problem});
   const TensorFile a = read_tensor_file(options.a), b = read_tensor_file(options.b);
   const TileShape tile = read_tile(options.tile);
   const bool under_problem = !options.problem.empty();

@@ -11,9 +11,9 @@ namespace {
 bool is_npy(const TensorFile& file) { return file.path.ends_with(".npy"); }
 
 std::string names_of(const TensorFile& file) {
-  std::string names;
-  for (const Tensor& tensor : file.tensors) names += (names.empty() ? "" : ", ") + quote(tensor.name);
-  return names.empty() ? "none" : names;
+  std::vector<std::string_view> names;
+  for (const Tensor& tensor : file.tensors) names.push_back(tensor.name);
+  return list_names(names);
 }
 
 /// The one tensor of an .npy file whatever name was asked for, else the tensor called `name`.

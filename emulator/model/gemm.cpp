@@ -168,27 +168,6 @@ class TileCounter {
 std::int64_t tiles_down(const GemmSlice& s) { return (s.m + tile_rows - 1) / tile_rows; }
 std::int64_t tiles_across(const GemmSlice& s) { return (s.n + lane_columns - 1) / lane_columns; }
 
-void run_slice(const GemmSlice& s, DType output, std::byte* d, std::int64_t ldd, const GemmOptions& options,
-               std::vector<std::unique_ptr<Workspace>>& work, TileCounter& counter) {
-  parallel_for(
-      tiles_down(s) * tiles_across(s), static_cast<int>(work.size()), [&](std::int64_t index, int worker) {
-        const std::int64_t m0 = index % tiles_down(s) * tile_rows, n0 = index / tiles_down(s) * lane_columns;
-        const Tile tile{s,
-                        options.core,
-                        options.promote,
-                        m0,
-                        n0,
-                        static_cast<int>(std::min(tile_rows, s.m - m0)),
-                        static_cast<int>(std::min<std::int64_t>(lane_columns, s.n - n0))};
-        Workspace& space = *work[static_cast<std::size_t>(worker)];
-        start(tile, space);
-        multiply(tile, space);
-        finish(tile, space, output, d, ldd);
-        counter.one_done();
-      });
-}
-
-/// One for each worker; more workers than tiles would find nothing to do.
 std::vector<std::unique_ptr<Workspace>> workspaces(int threads, std::int64_t tiles) {
   const std::int64_t workers = std::clamp<std::int64_t>(tiles, 1, thread_count(threads));
   std::vector<std::unique_ptr<Workspace>> work(static_cast<std::size_t>(workers));
@@ -196,38 +175,56 @@ std::vector<std::unique_ptr<Workspace>> workspaces(int threads, std::int64_t til
   return work;
 }
 
+/// Every tile of every slice through one hand-out, so that many small groups share the threads as one large one does.
+/// Row 0 of slice i starts at d + d_offset, in elements of `output`.
+void run_slices(std::span<const GemmSlice> parts, DType output, std::byte* d, std::int64_t ldd,
+                const GemmOptions& options) {
+  std::vector<std::int64_t> first_tile{0};  // of each slice, then the number of all
+  for (const GemmSlice& s : parts) {
+    if (!options.promote) check_scales_constant(s);
+    first_tile.push_back(first_tile.back() + tiles_down(s) * tiles_across(s));
+  }
+  const std::int64_t tiles = first_tile.back();
+  std::vector<std::unique_ptr<Workspace>> work = workspaces(options.threads, tiles);
+  TileCounter counter(options, tiles);
+  parallel_for(tiles, static_cast<int>(work.size()), [&](std::int64_t index, int worker) {
+    const auto after = std::upper_bound(first_tile.begin(), first_tile.end(), index);
+    const auto part = static_cast<std::size_t>(after - first_tile.begin() - 1);
+    const GemmSlice& s = parts[part];
+    const std::int64_t inside = index - first_tile[part];
+    const std::int64_t m0 = inside % tiles_down(s) * tile_rows, n0 = inside / tiles_down(s) * lane_columns;
+    const Tile tile{s,
+                    options.core,
+                    options.promote,
+                    m0,
+                    n0,
+                    static_cast<int>(std::min(tile_rows, s.m - m0)),
+                    static_cast<int>(std::min<std::int64_t>(lane_columns, s.n - n0))};
+    Workspace& space = *work[static_cast<std::size_t>(worker)];
+    start(tile, space);
+    multiply(tile, space);
+    finish(tile, space, output, d + s.d_offset * static_cast<std::int64_t>(dtype_size(output)), ldd);
+    counter.one_done();
+  });
+}
+
 }  // namespace
 
 void gemm_slice(const GemmSlice& slice, DType output, std::byte* d, std::int64_t ldd,
                 const GemmOptions& options) {
   check_options(output, options);
-  if (!options.promote) check_scales_constant(slice);
-  const std::int64_t tiles = tiles_down(slice) * tiles_across(slice);
-  auto work = workspaces(options.threads, tiles);
-  TileCounter counter(options, tiles);
-  run_slice(slice, output, d, ldd, options, work, counter);
+  GemmSlice alone = slice;
+  alone.d_offset = 0;
+  run_slices({&alone, 1}, output, d, ldd, options);
 }
 
 void gemm(const Problem& problem, DType output, std::span<std::byte> d, const GemmOptions& options) {
   check_options(output, options);
-  const std::size_t size = dtype_size(output);
-  const std::size_t needed = static_cast<std::size_t>(element_count(problem.d_shape())) * size;
+  const std::size_t needed = static_cast<std::size_t>(element_count(problem.d_shape())) * dtype_size(output);
   if (d.size() != needed)
     throw Error(fmt::format("the result has {} bytes of room; needed are {}", d.size(), needed));
-
-  const std::vector<GemmSlice> parts = slices(problem);
-  std::int64_t tiles = 0;
-  for (const GemmSlice& part : parts) {
-    if (!options.promote) check_scales_constant(part);
-    tiles += tiles_down(part) * tiles_across(part);
-  }
   std::ranges::fill(d, std::byte{0});
-  auto work = workspaces(options.threads, tiles);
-  TileCounter counter(options, tiles);
-  for (const GemmSlice& part : parts) {
-    run_slice(part, output, d.data() + static_cast<std::size_t>(part.d_offset) * size, problem.n, options,
-              work, counter);
-  }
+  run_slices(slices(problem), output, d.data(), problem.n, options);
 }
 
 }  // namespace fp8twin

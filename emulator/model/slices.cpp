@@ -71,6 +71,7 @@ void k_grouped_slices(const Problem& p, std::vector<GemmSlice>& out) {
 
 std::vector<GemmSlice> slices(const Problem& p) {
   std::vector<GemmSlice> out;
+  if (p.m == 0 || p.n == 0) return out;  // d is empty, however many groups a header claims
   switch (p.kind) {
     case Kind::dense_1d2d:
     case Kind::dense_1d1d:

@@ -76,6 +76,7 @@ void check_size(std::string_view what, std::size_t found, std::int64_t needed) {
 /// they are thin.
 template <class Body>
 void for_row_blocks(const BlockGrid& grid, int threads, const Body& body) {
+  if (grid.elements() == 0) return;  // however many empty rows a header claims
   const std::int64_t count = grid.experts * grid.row_blocks();
   const std::int64_t batch = std::max<std::int64_t>(1, 64 / grid.shape.rows);
   parallel_for((count + batch - 1) / batch, threads, [&](std::int64_t index, int) {

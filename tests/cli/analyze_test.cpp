@@ -1,5 +1,6 @@
 // The command analyze as scripts and people use it.
 #include "tests/catch.hpp"
+#include "tests/cli/expect.hpp"
 #include "tests/cli/problem_files.hpp"
 #include "tests/cli/run_program.hpp"
 

@@ -181,7 +181,7 @@ TEST_CASE("a file that is cut short, or none at all, is refused") {
 }
 
 TEST_CASE("a header that is no JSON object of objects is refused") {
-  CHECK(refused_header("") == "the header is not JSON: it breaks off at byte 1 of 0");
+  CHECK(refused_header("") == "the header is not JSON: it breaks off after 0 of 0 bytes");
   CHECK(refused_header("{\"x\":").find("the header is not JSON") == 0);
   CHECK(refused_header("[]") == "the header is not a JSON object");
   CHECK(refused_header("3") == "the header is not a JSON object");

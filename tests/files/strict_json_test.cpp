@@ -26,8 +26,8 @@ TEST_CASE("a key twice in one object is refused, in two objects it is not") {
 }
 
 TEST_CASE("text that is not JSON is refused with the byte where it breaks") {
-  CHECK(refusal("") == "FILE: the header is not JSON: it breaks off at byte 1 of 0");
-  CHECK(refusal(R"({"a":})") == "FILE: the header is not JSON: it breaks off at byte 6 of 6");
+  CHECK(refusal("") == "FILE: the header is not JSON: it breaks off after 0 of 0 bytes");
+  CHECK(refusal(R"({"a":})") == "FILE: the header is not JSON: it breaks off after 5 of 6 bytes");
   CHECK(refusal("{} x").find("is not JSON") != std::string::npos);
   CHECK(refusal("{\"\xff\":1}").find("is not JSON") != std::string::npos);
   CHECK(refusal(R"({"\ud800":1})").find("is not JSON") != std::string::npos);

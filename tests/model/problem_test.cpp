@@ -99,7 +99,7 @@ TEST_CASE("every extent may be zero") {
   for (const auto& [m, n, k] : {std::tuple{0, 8, 128}, {8, 0, 128}, {8, 8, 0}, {0, 0, 0}}) {
     const Problem p = dense(m, n, k).read();
     CHECK(p.d_shape() == Shape{m, n});
-    CHECK(slices(p).size() == 1);
+    CHECK(slices(p).size() == (m && n ? 1 : 0));
   }
 }
 

@@ -21,8 +21,7 @@ struct Result {
 inline Result run(const std::string& arguments) {
   const Folder folder;
   const std::string out = folder / "out", err = folder / "err";
-  const std::string line =
-      std::string(FP8TWIN_PROGRAM) + " " + arguments + " >" + out + " 2>" + err + " </dev/null";
+  const std::string line = "'" FP8TWIN_PROGRAM "' " + arguments + " >" + out + " 2>" + err + " </dev/null";
   const int raw = std::system(line.c_str());
   Result result{WIFEXITED(raw) ? WEXITSTATUS(raw) : 128 + WTERMSIG(raw), read_text(out), read_text(err)};
   return result;

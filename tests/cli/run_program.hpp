@@ -22,7 +22,7 @@ inline Result run(const std::string& arguments, const std::string& setup = "") {
   const Folder folder;
   const std::string out = folder / "out", err = folder / "err";
   const std::string line =
-      setup + std::string(FP8TWIN_PROGRAM) + " " + arguments + " >" + out + " 2>" + err + " </dev/null";
+      setup + "'" FP8TWIN_PROGRAM "' " + arguments + " >" + out + " 2>" + err + " </dev/null";
   const int raw = std::system(line.c_str());
   Result result{WIFEXITED(raw) ? WEXITSTATUS(raw) : 128 + WTERMSIG(raw), read_text(out), read_text(err)};
   return result;

@@ -178,13 +178,14 @@ TEST_CASE("the bytes depend neither on threads nor on the file's name; .npy hold
   CHECK(safetensors.metadata.at("seed") == "5");
 }
 
-TEST_CASE("the output may replace the input") {
+TEST_CASE("the output replaces what lay there, whole") {
   const Folder folder;
-  const std::string problem = folder / "p.safetensors";
+  const std::string problem = folder / "p.safetensors", old = folder / "old.safetensors";
   succeeds("random " + problem + " --m 70 --n 300 --k 300");
+  succeeds("random " + old + " --m 7 --n 3 --k 30");
   succeeds("gemm " + problem + " -o " + (folder / "d.safetensors"));
-  succeeds("gemm " + problem + " -o " + problem);
-  CHECK(read_text(problem) == read_text(folder / "d.safetensors"));
+  succeeds("gemm " + problem + " -o " + old);
+  CHECK(read_text(old) == read_text(folder / "d.safetensors"));
 }
 
 TEST_CASE("the JSON answer") {

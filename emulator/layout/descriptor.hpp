@@ -11,11 +11,9 @@
 #pragma once
 
 #include "emulator/layout/integers.hpp"
+#include "emulator/layout/swizzle.hpp"
 
 namespace fp8twin {
-
-/// Which address bits are exchanged, by the field's value. (The order is not that of TMA's enum.)
-enum class SwizzleMode : u32 { none = 0, b128 = 1, b64 = 2, b32 = 3 };
 
 /// In bytes, but for base_offset, which counts 128-byte rows of the pattern (0..7).
 struct MatrixDescriptor {

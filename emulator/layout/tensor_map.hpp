@@ -1,0 +1,49 @@
+// The tensor map: what TMA knows of a tensor in global memory, and which box of it a copy moves.
+//
+//        size[0] elements, contiguous                box at (x, y):
+//      +---------------------------------+             columns x .. x + box[0] - 1
+//      |        (x,y) +-----+            |             rows    y .. y + box[1] - 1
+//      |              | box |            | size[1]     outside the tensor: zeros on a load, nothing on a store
+//      |              +-----+            | rows, stride[0] bytes apart;  coordinates are signed
+//      +---------------------------------+             in shared memory: rows of box[0] elements, packed, swizzled
+//
+// A kernel sees 128 opaque bytes. On the card the driver fills them (cuTensorMapEncodeTiled); the emulated machine has its
+// own encoding. Both start from a TensorMapDescription. Source: PTX ISA, "Tensor-map", "Tiled mode"; CUDA driver API.
+//
+// Modelled: tiled mode, rank 1 to 3, packed elements, no interleave, fill with zeros. Not modelled: im2col, rank 4 and 5, element strides, NaN fill.
+#pragma once
+
+#include "emulator/layout/integers.hpp"
+#include "emulator/layout/swizzle.hpp"
+
+namespace fp8twin {
+
+/// As the hardware wants it: 128 bytes on a 64-byte boundary, in a kernel's parameters.
+struct alignas(64) TensorMap {
+  u64 word[16];
+};
+
+enum class TensorElement : u32 { u8 = 0, u16 = 1, u32 = 2, bf16 = 3, f32 = 4 };
+
+constexpr u32 element_bytes(TensorElement element) {
+  return element == TensorElement::u8                                      ? 1
+         : element == TensorElement::u16 || element == TensorElement::bf16 ? 2
+                                                                           : 4;
+}
+
+struct TensorMapDescription {
+  u64 base = 0;  // global address, a multiple of 16
+  TensorElement element = TensorElement::u8;
+  u32 rank = 2;             // 1 to 3
+  u64 size[3] = {1, 1, 1};  // elements; dimension 0 is contiguous
+  u64 stride[2] = {0, 0};   // bytes between neighbours of dimension 1 and of dimension 2; multiples of 16
+  u32 box[3] = {1, 1, 1};   // elements, at most 256 each
+  SwizzleMode swizzle = SwizzleMode::none;
+};
+
+/// Bytes that one copy writes to shared memory and reports to its mbarrier: the whole box, whatever lies outside.
+constexpr u32 box_bytes(const TensorMapDescription& map) {
+  return map.box[0] * map.box[1] * map.box[2] * element_bytes(map.element);
+}
+
+}  // namespace fp8twin

@@ -58,4 +58,17 @@ constexpr AFragmentSlot a_fragment_slot(u32 row, u32 column) {
   return {32 * warp + lane, 2 * (column / 16) + (row / 8) % 2, column % 4};
 }
 
+/// Where stmatrix takes an element of an 8 x 8 matrix of 16-bit elements from: lane of the warp, and half of
+/// that lane's register (0: the low 16 bits). Register i of all lanes is matrix i; its row r goes to the
+/// address that lane 8 i + r names.
+struct MatrixSlot {
+  u32 lane, half;
+  friend constexpr bool operator==(MatrixSlot, MatrixSlot) = default;
+};
+
+/// With .trans, what else would be row and column change places.
+constexpr MatrixSlot stmatrix_slot(u32 row, u32 column, bool trans) {
+  return trans ? MatrixSlot{4 * column + row / 2, row % 2} : MatrixSlot{4 * row + column / 2, column % 2};
+}
+
 }  // namespace fp8twin

@@ -23,17 +23,17 @@ struct alignas(64) TensorMap {
   u64 word[16];
 };
 
-enum class TensorElement : u32 { u8 = 0, u16 = 1, u32 = 2, bf16 = 3, f32 = 4 };
+enum class TensorElement : u32 { uint8 = 0, uint16 = 1, uint32 = 2, bf16 = 3, f32 = 4 };
 
 constexpr u32 element_bytes(TensorElement element) {
-  return element == TensorElement::u8                                      ? 1
-         : element == TensorElement::u16 || element == TensorElement::bf16 ? 2
-                                                                           : 4;
+  return element == TensorElement::uint8                                      ? 1
+         : element == TensorElement::uint16 || element == TensorElement::bf16 ? 2
+                                                                              : 4;
 }
 
 struct TensorMapDescription {
   u64 base = 0;  // global address, a multiple of 16
-  TensorElement element = TensorElement::u8;
+  TensorElement element = TensorElement::uint8;
   u32 rank = 2;             // 1 to 3
   u64 size[3] = {1, 1, 1};  // elements; dimension 0 is contiguous
   u64 stride[2] = {0, 0};   // bytes between neighbours of dimension 1 and of dimension 2; multiples of 16
@@ -44,6 +44,33 @@ struct TensorMapDescription {
 /// Bytes that one copy writes to shared memory and reports to its mbarrier: the whole box, whatever lies outside.
 constexpr u32 box_bytes(const TensorMapDescription& map) {
   return map.box[0] * map.box[1] * map.box[2] * element_bytes(map.element);
+}
+
+/// Signed, in elements: where a box begins, or one element of the tensor.
+struct TensorCoordinate {
+  i32 x = 0, y = 0, z = 0;
+};
+
+constexpr bool inside_tensor(const TensorMapDescription& map, TensorCoordinate at) {
+  const auto within = [](i32 c, u64 size) { return c >= 0 && static_cast<u64>(c) < size; };
+  return within(at.x, map.size[0]) && within(at.y, map.rank < 2 ? 1 : map.size[1]) &&
+         within(at.z, map.rank < 3 ? 1 : map.size[2]);
+}
+
+/// The global address of an element inside the tensor.
+constexpr u64 element_address(const TensorMapDescription& map, TensorCoordinate at) {
+  return map.base + static_cast<u64>(at.x) * element_bytes(map.element) +
+         static_cast<u64>(at.y) * map.stride[0] + static_cast<u64>(at.z) * map.stride[1];
+}
+
+/// Bytes from the start of the box in shared memory to its element (x, y, z), before the swizzle.
+constexpr u32 box_offset(const TensorMapDescription& map, u32 x, u32 y, u32 z = 0) {
+  return ((z * map.box[1] + y) * map.box[0] + x) * element_bytes(map.element);
+}
+
+/// Where byte 0 of the box's element (x, y, z) lies when the box lands at `address`.
+constexpr u32 box_element_address(const TensorMapDescription& map, u32 address, u32 x, u32 y, u32 z = 0) {
+  return swizzle(map.swizzle, address + box_offset(map, x, y, z));
 }
 
 }  // namespace fp8twin

@@ -8,8 +8,8 @@
 #include <mutex>
 #include <vector>
 
-#include "emulator/model/group_step.hpp"
-#include "emulator/model/panel.hpp"
+#include "emulator/number/group_step.hpp"
+#include "emulator/number/panel.hpp"
 #include "emulator/number/bf16.hpp"
 #include "emulator/number/float_bits.hpp"
 #include "emulator/number/scale_block.hpp"

@@ -2,6 +2,7 @@
 
 #include <utility>
 
+#include "gpu/capture/layout_sources.hpp"
 #include "gpu/capture/sources.hpp"
 
 namespace fp8twin::capture {
@@ -17,6 +18,7 @@ std::vector<jit::Source> all_kernels() {
       all.push_back(compare_source(variant, n));
     }
   }
+  for (const jit::Source& source : layout_sources()) all.push_back(source);
   return all;
 }
 

@@ -59,6 +59,11 @@ int main(int argc, char** argv) {
   record_command->add_option("--out", folder, "folder to write to")->required();
   record_command->callback([&] { status = record(session, folder); });
 
+  std::string layouts_path;
+  CLI::App* layouts_command = add("layouts", "record swizzles, operand addresses and fragments of the card");
+  layouts_command->add_option("--out", layouts_path, "JSON file to write")->required();
+  layouts_command->callback([&] { status = layouts(session, layouts_path); });
+
   CLI::App* compile_command = add("compile", "compile every kernel and print its resources; needs no GPU");
   compile_command->callback([&] { status = compile_all(session); });
 

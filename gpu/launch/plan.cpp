@@ -22,7 +22,7 @@ u64 rounded_up(u64 value, u64 multiple) { return (value + multiple - 1) / multip
 
 /// E4M3 codes [rows, k], in boxes of 128 columns. An empty K is never copied, but a map needs an extent.
 TensorMapDescription operand_map(u32 rows, u32 k, u64 stride, u32 box_rows) {
-  return {.element = TensorElement::u8,
+  return {.element = TensorElement::uint8,
           .rank = 2,
           .size = {std::max(k, 1u), std::max(rows, 1u), 1},
           .stride = {stride, 0},

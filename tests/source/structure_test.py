@@ -13,7 +13,7 @@ MOST_LINES = 400
 TESTED_ELSEWHERE = {
     "emulator/cli/command.hpp": "tests/cli/main_test.cpp",
     "emulator/layout/integers.hpp": "tests/layout/fragment_test.cpp",
-    "emulator/model/panel.hpp": "tests/model/group_step_test.cpp",
+    "emulator/number/panel.hpp": "tests/number/group_step_test.cpp",
     "emulator/model/slices.cpp": "tests/model/gemm_test.cpp",
     "emulator/model/slices.hpp": "tests/model/gemm_test.cpp",
     "emulator/report/cause.cpp": "tests/cli/diff_test.cpp",

@@ -1,5 +1,5 @@
 // The lane-wise step against the readable dot(), bit for bit, over every distribution and many alignments.
-#include "emulator/model/group_step.hpp"
+#include "emulator/number/group_step.hpp"
 
 #include <memory>
 #include <vector>

@@ -8,14 +8,14 @@
 //     sum   in int32, exact: 33 * 2^(F+2) < 2^24 for F <= 16
 //     cut   float(sum) is exact, so clearing the low fraction bits of its pattern truncates toward zero: rule 6
 //
-// tests/model/group_step_test.cpp holds it against dot() bit for bit.
+// tests/number/group_step_test.cpp holds it against dot() bit for bit.
 #pragma once
 
 #include <algorithm>
 #include <array>
 #include <cstdint>
 
-#include "emulator/model/panel.hpp"
+#include "emulator/number/panel.hpp"
 #include "emulator/number/float_bits.hpp"
 #include "emulator/number/tensor_core.hpp"
 

@@ -1,0 +1,297 @@
+// layouts: where TMA puts each byte of a box, and where it takes it from: every swizzle mode, boxes on and
+// off the pattern's boundary, boxes narrower than the pattern, boxes that reach outside the tensor, three
+// dimensions.
+#include <fmt/format.h>
+
+#include <cstring>
+#include <map>
+
+#include "gpu/capture/layout_sources.hpp"  // first: DType shares names with integers.hpp
+
+#include "emulator/layout/tensor_map.hpp"
+#include "gpu/capture/device/layout_records.hpp"
+#include "gpu/capture/tensor_map.hpp"
+
+namespace fp8twin::capture {
+namespace {
+
+constexpr u32 pitch = 256, memory_rows = 48, memory_bytes = pitch * memory_rows;
+constexpr u32 first_tile = region_begin + 0x1000;
+constexpr u16 untouched = 0xffff, zeros = 0xfffe, mixed = 0xfffd;
+
+struct TmaCase {
+  const char* group;
+  TensorMapDescription map;  // without base
+  TensorCoordinate at;
+  u32 address;
+  bool store = false;
+};
+
+TensorMapDescription tensor(SwizzleMode mode, u32 width, u32 rows) {
+  TensorMapDescription map;
+  map.size[0] = pitch;
+  map.size[1] = memory_rows;
+  map.stride[0] = pitch;
+  map.box[0] = width;
+  map.box[1] = rows;
+  map.swizzle = mode;
+  return map;
+}
+
+constexpr SwizzleMode modes[] = {SwizzleMode::none, SwizzleMode::b32, SwizzleMode::b64, SwizzleMode::b128};
+
+void add_tiles(std::vector<TmaCase>& cases) {
+  for (const SwizzleMode mode : modes) {
+    for (u32 width = 16; width <= (mode == SwizzleMode::none ? 128 : swizzle_width(mode)); width *= 2) {
+      const bool narrow = mode != SwizzleMode::none && width < swizzle_width(mode);
+      for (const u32 offset : {0u, 1u, 2u, 3u, 4u, 5u, 6u, 7u}) {
+        if (narrow && offset != 0 && offset != 3) continue;
+        cases.push_back(
+            {narrow ? "narrow box" : "tile", tensor(mode, width, 16), {32, 5, 0}, first_tile + 128 * offset});
+      }
+    }
+  }
+}
+
+void add_outside(std::vector<TmaCase>& cases) {
+  for (const SwizzleMode mode : {SwizzleMode::none, SwizzleMode::b128}) {
+    TensorMapDescription map = tensor(mode, 128, 16);
+    map.size[0] = 192;
+    map.size[1] = 20;
+    for (const TensorCoordinate at : {TensorCoordinate{-32, -3},
+                                      {96, 10},
+                                      {-128, 0},
+                                      {192, 0},
+                                      {0, 20},
+                                      {0, -16},
+                                      {-32, 12},
+                                      {1 << 20, 3},
+                                      {-(1 << 20), -(1 << 20)}})
+      cases.push_back({"outside", map, at, first_tile});
+    map.box[1] = 3;
+    for (const TensorCoordinate at : {TensorCoordinate{-5, -1}, {77, 18}})
+      cases.push_back({"outside, odd", map, at, first_tile});
+  }
+}
+
+void add_deep(std::vector<TmaCase>& cases) {
+  for (const SwizzleMode mode : {SwizzleMode::none, SwizzleMode::b128}) {
+    TensorMapDescription map = tensor(mode, mode == SwizzleMode::none ? 64 : 128, 4);
+    map.rank = 3;
+    map.size[0] = 192;
+    map.size[1] = 6;
+    map.size[2] = 5;
+    map.stride[1] = 8 * pitch;
+    map.box[2] = 3;
+    for (const TensorCoordinate at : {TensorCoordinate{16, 1, 1}, {-16, -1, -1}, {80, 3, 3}})
+      cases.push_back({"3D", map, at, first_tile + 0x80});
+  }
+}
+
+void add_elements(std::vector<TmaCase>& cases) {
+  for (const auto element :
+       {TensorElement::uint16, TensorElement::uint32, TensorElement::bf16, TensorElement::f32}) {
+    TensorMapDescription map = tensor(SwizzleMode::b128, 128 / element_bytes(element), 12);
+    map.element = element;
+    map.size[0] = 192 / element_bytes(element);
+    map.size[1] = 20;
+    for (const TensorCoordinate at : {TensorCoordinate{8, 2}, {-8, 12}})
+      cases.push_back({"elements", map, at, first_tile + 0x100});
+  }
+}
+
+std::vector<TmaCase> all_cases() {
+  std::vector<TmaCase> cases;
+  add_tiles(cases);
+  add_outside(cases);
+  add_deep(cases);
+  add_elements(cases);
+  const std::size_t loads = cases.size();
+  for (std::size_t i = 0; i < loads; ++i) {
+    cases.push_back(cases[i]);
+    cases.back().store = true;
+  }
+  return cases;
+}
+
+/// Bytes in which 16-bit word i is i + 1.
+std::vector<std::uint8_t> numbered(std::size_t bytes) {
+  std::vector<std::uint8_t> all(bytes);
+  for (std::size_t i = 0; i < bytes / 2; ++i) {
+    all[2 * i] = static_cast<std::uint8_t>(i + 1);
+    all[2 * i + 1] = static_cast<std::uint8_t>((i + 1) >> 8);
+  }
+  return all;
+}
+
+/// Calls visit(x, y, z) for every element of the box.
+template <class Visit>
+void for_box(const TensorMapDescription& map, const Visit& visit) {
+  for (u32 z = 0; z < map.box[2]; ++z)
+    for (u32 y = 0; y < map.box[1]; ++y)
+      for (u32 x = 0; x < map.box[0]; ++x) visit(x, y, z);
+}
+
+/// What the formulas say the region (load) or the tensor's memory (store) holds afterwards.
+std::vector<std::uint8_t> expected(const TmaCase& c) {
+  const std::vector<std::uint8_t> from = numbered(c.store ? tma_region_bytes : memory_bytes);
+  std::vector<std::uint8_t> to(c.store ? memory_bytes : tma_region_bytes, 0xff);
+  for_box(c.map, [&](u32 x, u32 y, u32 z) {
+    const TensorCoordinate at{c.at.x + static_cast<i32>(x), c.at.y + static_cast<i32>(y),
+                              c.at.z + static_cast<i32>(z)};
+    const bool inside = inside_tensor(c.map, at);
+    const std::size_t shared = box_element_address(c.map, c.address, x, y, z) - region_begin;
+    for (u32 b = 0; b < element_bytes(c.map.element); ++b) {
+      if (c.store) {
+        if (inside) to.at(element_address(c.map, at) + b) = from.at(shared + b);
+      } else {
+        to.at(shared + b) = inside ? from.at(element_address(c.map, at) + b) : std::uint8_t{0};
+      }
+    }
+  });
+  return to;
+}
+
+/// Which source chunk the 16 bytes at `at` are; untouched, zeros, or mixed.
+u16 chunk_of(std::span<const std::uint8_t> bytes, std::size_t at) {
+  u16 words[8];
+  std::memcpy(words, bytes.data() + at, 16);
+  bool same = true, successive = true;
+  for (u16 i = 1; i < 8; ++i) {
+    same &= words[i] == words[0];
+    successive &= words[i] == words[0] + i;
+  }
+  if (same && words[0] == 0xffff) return untouched;
+  if (same && words[0] == 0) return zeros;
+  return successive && words[0] % 8 == 1 ? static_cast<u16>(words[0] / 8) : mixed;
+}
+
+/// "ffff*3" for three times the same, "0052+8" for 0052 to 0059, else one by one.
+std::string runs_of(std::span<const u16> chunks) {
+  std::string text;
+  for (std::size_t i = 0, next; i < chunks.size(); i = next) {
+    const auto run = [&](u16 step) {
+      std::size_t end = i + 1;
+      while (end < chunks.size() && chunks[end] == static_cast<u16>(chunks[end - 1] + step)) ++end;
+      return end - i;
+    };
+    const std::size_t same = run(0), successive = chunks[i] >= mixed ? 1 : run(1),
+                      length = std::max(same, successive);
+    text += fmt::format("{}{:04x}", i ? " " : "", chunks[i]);
+    if (length > 1) text += fmt::format("{}{}", same > 1 ? '*' : '+', length);
+    next = i + length;
+  }
+  return text;
+}
+
+/// The chunks begin..end of `bytes`, the raw bytes of mixed ones, and how many chunks elsewhere were touched.
+void describe(Json& entry, std::span<const std::uint8_t> bytes, std::size_t begin, std::size_t end) {
+  std::vector<u16> chunks;
+  std::size_t elsewhere = 0;
+  for (std::size_t i = 0; i < bytes.size() / 16; ++i) {
+    const u16 chunk = chunk_of(bytes, 16 * i);
+    if (i < begin || i >= end) {
+      elsewhere += chunk != untouched;
+      continue;
+    }
+    chunks.push_back(chunk);
+    if (chunk != mixed) continue;
+    std::string raw;
+    for (std::size_t b = 0; b < 16; ++b) raw += fmt::format("{:02x}", bytes[16 * i + b]);
+    entry["mixed"][fmt::format("{}", i)] = raw;
+  }
+  entry["first_chunk"] = begin;
+  entry["chunks"] = runs_of(chunks);
+  entry["touched_elsewhere"] = elsewhere;
+}
+
+Json describe_case(const TmaCase& c) {
+  const auto three = [&](auto a, auto b, auto d) {
+    return c.map.rank == 3 ? fmt::format("{},{},{}", a, b, d) : fmt::format("{},{}", a, b);
+  };
+  const char* const elements[] = {"uint8", "uint16", "uint32", "bf16", "f32"};
+  return {{"copy", c.store ? "store" : "load"},
+          {"group", c.group},
+          {"swizzle", swizzle_name(c.map.swizzle)},
+          {"element", elements[static_cast<u32>(c.map.element)]},
+          {"size", three(c.map.size[0], c.map.size[1], c.map.size[2])},
+          {"stride", three(c.map.stride[0], c.map.stride[1], 0)},
+          {"box", three(c.map.box[0], c.map.box[1], c.map.box[2])},
+          {"at", three(c.at.x, c.at.y, c.at.z)},
+          {"shared", hex(c.address, 4)}};
+}
+
+/// Runs one case; the bytes of the region (load) or of the tensor's memory (store) afterwards.
+std::vector<std::uint8_t> run(Session& session, const TmaCase& c, const TensorMap& map,
+                              const Buffer<std::uint8_t>& memory, bool& completed) {
+  Buffer<std::uint8_t> region(tma_region_bytes);
+  Buffer<u32> done(1);
+  done.fill(0);
+  const jit::Source source = tma_source(c.store);
+  session.kernels.get(source, source.name)
+      .launch({1, 1}, 128, shared_end,
+              TmaArguments{map, c.map.rank, c.at.x, c.at.y, c.at.z, c.address, box_bytes(c.map),
+                           reinterpret_cast<u32*>(region.device()), done.device()});
+  session.device().synchronize();
+  completed = done.download()[0] != 0;
+  return c.store ? memory.download() : region.download();
+}
+
+/// The chunks to list: a load's destination; all of a store's memory.
+std::pair<std::size_t, std::size_t> window_of(const TmaCase& c) {
+  const std::size_t row = c.map.box[0] * element_bytes(c.map.element);
+  if (!c.store) {
+    const std::size_t begin = (c.address - region_begin) / 16;
+    const std::size_t pattern =
+        c.map.swizzle == SwizzleMode::none ? row : std::max<std::size_t>(row, swizzle_width(c.map.swizzle));
+    return {begin, begin + c.map.box[2] * c.map.box[1] * pattern / 16};
+  }
+  return {0, memory_bytes / 16};
+}
+
+}  // namespace
+
+Json capture_tma(Session& session, std::uint64_t& differing) {
+  Json answer = {
+      {"memory", "256 bytes between rows; 16-bit word i of the source is i + 1"},
+      {"chunks",
+       "in runs (ffff*3: three times, 0052+8: 0052 to 0059), for each 16 bytes of the destination from "
+       "first_chunk on, the source chunk it holds (load: of the "
+       "tensor's memory; store: of shared memory from region_begin); ffff: untouched, fffe: zeros, "
+       "fffd: see mixed"},
+      {"region_begin", hex(region_begin, 4)}};
+  std::map<std::string, std::pair<int, int>> counts;
+  for (const TmaCase& c : all_cases()) {
+    const Buffer<std::uint8_t> memory{std::span<const std::uint8_t>(
+        c.store ? std::vector<std::uint8_t>(memory_bytes, 0xff) : numbered(memory_bytes))};
+    TensorMapDescription description = c.map;
+    description.base = reinterpret_cast<u64>(memory.device());
+    Json entry = describe_case(c);
+    TensorMap map{};
+    std::string refusal;
+    auto& [right, all] =
+        counts[fmt::format("{} {:<4} {}", c.store ? "store" : "load ", swizzle_name(c.map.swizzle), c.group)];
+    ++all;
+    if (!encode_tensor_map(description, map, refusal)) {
+      entry["refused"] = refusal;
+      answer["cases"].push_back(entry);
+      continue;
+    }
+    bool completed = false;
+    const std::vector<std::uint8_t> seen = run(session, c, map, memory, completed), wanted = expected(c);
+    std::uint64_t here = 0;
+    for (std::size_t i = 0; i < seen.size(); ++i) here += seen[i] != wanted[i];
+    entry["completed"] = completed;
+    entry["differing_bytes"] = here;
+    const auto [begin, end] = window_of(c);
+    describe(entry, seen, begin, end);
+    answer["cases"].push_back(entry);
+    differing += here;
+    right += here == 0 && completed;
+  }
+  for (const auto& [name, count] : counts)
+    fmt::print("  {:<28} {:>3} of {:>3} cases as the formula says\n", name, count.first, count.second);
+  return answer;
+}
+
+}  // namespace fp8twin::capture

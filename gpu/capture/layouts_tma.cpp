@@ -10,7 +10,7 @@
 
 #include "emulator/layout/tensor_map.hpp"
 #include "gpu/capture/device/layout_records.hpp"
-#include "gpu/capture/tensor_map.hpp"
+#include "gpu/launch/tensor_map.hpp"
 
 namespace fp8twin::capture {
 namespace {

@@ -1,5 +1,4 @@
 // The one header that selects: the instructions of the card, or the same names as C++ on an emulated machine.
-// The second is planned: until it is written, only NVRTC can read the kernels.
 #pragma once
 
 #include "emulator/layout/integers.hpp"
@@ -15,5 +14,5 @@
 #include "gpu/ptx/wgmma.hpp"
 #include "gpu/ptx/words.hpp"
 #else
-#error "Only NVRTC reads the kernels: the emulated machine is not written yet."
+#include "emulator/ptx/vocabulary.hpp"
 #endif

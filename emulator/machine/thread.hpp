@@ -58,11 +58,8 @@ struct Thread {
   Actor actor(const char* instruction, Site site);
   /// "thread 5 of block (0,0)"
   std::string name() const;
-  /// Everything so far becomes knowledge that can be passed on; what follows is a new epoch.
-  void release() {
-    knowledge.advance({component, epoch});
-    ++epoch;
-  }
+  /// What this thread did so far has been passed on with its knowledge; what follows is a new epoch.
+  void release() { knowledge.advance({component, ++epoch}); }
 };
 
 /// The emulated thread that this OS thread runs now.

@@ -57,6 +57,17 @@ struct Panel {
   void load(const std::uint8_t* codes, std::int64_t stride, int columns, int depth, int group) {
     if (columns < Columns || depth < panel_k) *this = {};
     for (int k = 0; k < panel_k; k += group) std::fill_n(nan[k], Columns, std::uint8_t{0});
+    decode(codes, stride, columns, depth, group);
+  }
+
+  /// One group alone, at the front of the panel: all that one group_step(.., 0, ..) reads. Columns past the last stay as they were.
+  void load_group(const std::uint8_t* codes, std::int64_t stride, int columns, int group) {
+    std::fill_n(nan[0], Columns, std::uint8_t{0});
+    decode(codes, stride, columns, group, group);
+  }
+
+ private:
+  void decode(const std::uint8_t* codes, std::int64_t stride, int columns, int depth, int group) {
     for (int column = 0; column < columns; ++column) {
       const std::uint8_t* row = codes + column * stride;
       for (int k = 0; k < depth; ++k) {

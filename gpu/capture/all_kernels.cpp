@@ -1,5 +1,7 @@
 #include "gpu/capture/all_kernels.hpp"
 
+#include <utility>
+
 #include "gpu/capture/layout_sources.hpp"
 #include "gpu/capture/sources.hpp"
 
@@ -7,9 +9,8 @@ namespace fp8twin::capture {
 
 std::vector<jit::Source> all_kernels() {
   std::vector<jit::Source> all = {convert_source(), check_gemm_source()};
-  for (const int width : jit::gemm_1_one_tile_widths()) {
-    for (const bool f32 : {false, true}) all.push_back(jit::gemm_1_one_tile_source({width, f32}));
-  }
+  const std::vector<GemmConfig> ladder = offered_configs();
+  for (jit::Source& source : jit::gemm_sources(ladder)) all.push_back(std::move(source));
   for (int n = 8; n <= 256; n += 8) {
     for (const Variant& variant : variants) {
       if (!variant.scale_d) continue;  // the same code as with scale-d true: it is an operand

@@ -12,10 +12,18 @@
 
 namespace fp8twin::capture {
 
+namespace {
+
+GemmConfig one_tile(int tile_n, bool output_f32) {
+  return {.step = 1, .tile_m = 64, .tile_n = static_cast<u32>(tile_n), .stages = 1, .output_f32 = output_f32};
+}
+
+}  // namespace
+
 void prepare_gemm_kernels(Session& session) {
   std::vector<jit::Source> sources = {check_gemm_source()};
   for (const int width : gemm_widths) {
-    for (const bool f32 : {false, true}) sources.push_back(jit::gemm_1_one_tile_source({width, f32}));
+    for (const bool f32 : {false, true}) sources.push_back(jit::gemm_source(one_tile(width, f32)));
   }
   session.kernels.prepare(sources, session.threads);
 }
@@ -29,7 +37,7 @@ GemmVerdict run_gemm_case(Session& session, const GemmCase& gemm, const GemmData
   for (std::size_t i = 0; i < std::size(gemm_widths); ++i) {
     Buffer<std::uint8_t> d(size);
     d.fill(0xff);
-    launch_gemm_1_one_tile(session.kernels, problem, {gemm_widths[i], gemm.output_f32}, d);
+    launch_gemm_1_one_tile(session.kernels, problem, one_tile(gemm_widths[i], gemm.output_f32), d);
     const unsigned blocks =
         static_cast<unsigned>(std::min<std::int64_t>((gemm.m * gemm.n + 127) / 128, 65536));
     oracle.launch(

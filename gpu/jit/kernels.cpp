@@ -2,6 +2,9 @@
 
 #include <fmt/format.h>
 
+#include <map>
+#include <utility>
+
 namespace fp8twin::jit {
 
 Source source_of(const std::string& name, const std::string& header, const std::vector<int>& wgmma_shapes,
@@ -10,28 +13,47 @@ Source source_of(const std::string& name, const std::string& header, const std::
   for (const Entry& entry : entries) {
     text += fmt::format(
         "\nstruct Config_{0} {{ {3} }};\n"
-        "FP8TWIN_KERNEL({4}) {0}(const {2} arguments) {{ {1}<Config_{0}>(arguments); }}\n",
+        "FP8TWIN_KERNEL({4}) {0}(FP8TWIN_GRID_CONSTANT {2} arguments) {{ {1}(Config_{0}{{}}, arguments); "
+        "}}\n",
         entry.name, entry.function, entry.arguments, entry.config, entry.threads);
   }
   return {name, text, wgmma_shapes};
 }
 
-std::string GemmConfig::name() const {
-  return fmt::format("gemm_1_one_tile_n{}_{}", tile_n, output_f32 ? "f32" : "bf16");
+namespace {
+
+std::string members(const GemmConfig& config) {
+  return fmt::format(
+      "static constexpr u32 tile_m = {}, tile_n = {}, width = {}, stages = {}, cluster_m = {}, cluster_n = "
+      "{}; "
+      "static constexpr bool output_f32 = {}, trace = {};",
+      config.tile_m, config.tile_n, config.tile_n, config.stages, config.cluster_m, config.cluster_n,
+      config.output_f32, config.trace);
 }
 
-Source gemm_1_one_tile_source(const GemmConfig& config) {
-  const std::string members =
-      fmt::format("static constexpr u32 tile_n = {}; static constexpr bool output_f32 = {};", config.tile_n,
-                  config.output_f32);
-  return source_of(config.name(), "gpu/kernels/gemm_1_one_tile.hpp", {config.tile_n},
-                   {{config.name(), "gemm_1_one_tile", "GemmArguments", members}});
+Entry entry(const GemmConfig& config) {
+  const std::string arguments = config.step == 1 ? "GemmArguments" : "TmaGemmArguments";
+  return {config.name(), std::string(step_name(config.step)), arguments, members(config), config.threads()};
 }
 
-std::vector<int> gemm_1_one_tile_widths() {
-  std::vector<int> widths;
-  for (int n = 8; n <= 192; n += 8) widths.push_back(n);
-  return widths;
+std::string header(int step) { return fmt::format("gpu/kernels/{}.hpp", step_name(step)); }
+
+}  // namespace
+
+Source gemm_source(const GemmConfig& config) {
+  return source_of(config.name(), header(config.step), {static_cast<int>(config.tile_n)}, {entry(config)});
+}
+
+std::vector<Source> gemm_sources(std::span<const GemmConfig> configs) {
+  std::map<std::pair<int, u32>, std::vector<Entry>> units;
+  for (const GemmConfig& config : configs) units[{config.step, config.tile_n}].push_back(entry(config));
+  std::vector<Source> sources;
+  for (const auto& [unit, entries] : units) {
+    const auto& [step, tile_n] = unit;
+    sources.push_back(source_of(fmt::format("{}_n{}", step_name(step), tile_n), header(step),
+                                {static_cast<int>(tile_n)}, entries));
+  }
+  return sources;
 }
 
 std::string ChainConfig::name() const {
@@ -41,8 +63,9 @@ std::string ChainConfig::name() const {
 
 std::string ChainConfig::members() const {
   return fmt::format(
-      "static constexpr u32 n = {}, k_steps = {}; static constexpr i32 scale_a = {}, scale_b = {}; "
-      "static constexpr bool a_in_registers = {};",
+      "static constexpr u32 n = {0}, width = {0}, k_steps = {1}; static constexpr i32 scale_a = {2}, scale_b "
+      "= {3}; "
+      "static constexpr bool a_in_registers = {4};",
       n, k_steps, scale_a, scale_b, a_in_registers);
 }
 

@@ -1,16 +1,18 @@
 // From a kernel's configuration to the text NVRTC compiles: a Config of constexpr members and one entry.
 //
-//   #include "gpu/kernels/gemm_1_one_tile.hpp"
-//   struct Config { static constexpr u32 tile_n = 64; ... };
-//   FP8TWIN_KERNEL(128) gemm_1_one_tile_n64_bf16(const GemmArguments arguments) {
-//     gemm_1_one_tile<Config>(arguments);
+//   #include "gpu/kernels/gemm_7_full.hpp"
+//   struct Config_... { static constexpr u32 tile_m = 128, tile_n = 64, width = 64, stages = 4; ... };
+//   FP8TWIN_KERNEL(384) gemm_7_full_128x64_s4_c1x1_bf16(FP8TWIN_GRID_CONSTANT TmaGemmArguments arguments) {
+//     gemm_7_full(Config_...{}, arguments);
 //   }
 #pragma once
 
+#include <span>
 #include <string>
 #include <vector>
 
 #include "gpu/jit/nvrtc.hpp"
+#include "gpu/launch/configs.hpp"
 
 namespace fp8twin::jit {
 
@@ -27,15 +29,11 @@ struct Entry {
 Source source_of(const std::string& name, const std::string& header, const std::vector<int>& wgmma_shapes,
                  const std::vector<Entry>& entries);
 
-struct GemmConfig {
-  int tile_n = 64;
-  bool output_f32 = false;
-  std::string name() const;
-};
+/// One kernel of the ladder.
+Source gemm_source(const GemmConfig& config);
 
-Source gemm_1_one_tile_source(const GemmConfig& config);
-/// Every tile_n that gemm_1_one_tile offers: 8 to 192 in steps of 8. Wider ones would spill registers.
-std::vector<int> gemm_1_one_tile_widths();
+/// Many of them: one translation unit for each step and tile_n, so that its headers are read once.
+std::vector<Source> gemm_sources(std::span<const GemmConfig> configs);
 
 struct ChainConfig {
   int n = 8;

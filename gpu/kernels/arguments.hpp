@@ -1,24 +1,38 @@
-// What the host hands to a kernel: plain structs that both sides read, passed by value; and how much dynamic
-// shared memory the kernel then uses.
+// What the host hands to a kernel: plain structs that both sides read, passed by value.
 #pragma once
 
 #include "emulator/layout/integers.hpp"
+#include "emulator/layout/tensor_map.hpp"
+#include "gpu/kernels/config.hpp"
 
 namespace fp8twin {
 
-/// D [m,n] = A [m,k] B [n,k]^T with a scale for each row of A and each 128 rows of B, for each 128 of k.
-/// Row-major, rows not padded; the base addresses are multiples of 16.
+/// Where a traced launch writes (trace_layout.hpp says what), and the one tile it follows.
+struct TraceArguments {
+  void* words = nullptr;
+  u32 tile_m = 0, tile_n = 0;  // in tiles
+};
+
+/// D [m,n] = A [m,k] B [n,k]^T with a scale for each row of A and each 128 rows of B, for each 128 of k. Row-major; the
+/// base addresses are multiples of 16.
 struct GemmArguments {
-  const u8* a;
+  const u8* a;           // rows not padded
   const float* a_scale;  // [m, ceil(k/128)]
-  const u8* b;
+  const u8* b;           // rows not padded
   const float* b_scale;  // [ceil(n/128), ceil(k/128)]
   void* d;               // BF16 codes or FP32
   u32 m, n, k;
+  u32 d_stride;  // elements from one row of D to the next
+  TraceArguments trace;
 };
 
-/// Tiles of A [64 x 128] and B [tile_n x 128], and 1024 bytes to round the start up to the swizzle's period.
-constexpr u32 gemm_1_one_tile_shared_bytes(u32 tile_n) { return 1024 + (64 + tile_n) * 128; }
+constexpr u32 k_blocks_of(const GemmArguments& g) { return (g.k + k_block - 1) / k_block; }
+
+/// The same with A and B, and in the last step D, as tensor maps; gemm.a and gemm.b are not read.
+struct TmaGemmArguments {
+  TensorMap a, b, d;
+  GemmArguments gemm;
+};
 
 /// Tiles of one chain of wgmma each: a [tiles,64,K], b [tiles,N,K], c and d [tiles,64,N].
 struct WgmmaArguments {

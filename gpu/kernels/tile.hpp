@@ -12,14 +12,11 @@
 #pragma once
 
 #include "emulator/layout/descriptor.hpp"
+#include "emulator/layout/swizzle.hpp"
+#include "gpu/kernels/config.hpp"
 #include "gpu/kernels/machine.hpp"
 
 namespace fp8twin {
-
-/// Threads of one warpgroup.
-inline constexpr u32 warpgroup = 128;
-
-FP8TWIN_DEVICE constexpr u32 swizzle_128b(u32 address) { return address ^ ((address >> 3) & 0x70); }
 
 /// Where byte `column` of `row` lies in a tile of core matrices, from the tile's start.
 FP8TWIN_DEVICE constexpr u32 core_offset(u32 rows, u32 row, u32 column) {
@@ -30,6 +27,16 @@ FP8TWIN_DEVICE constexpr u32 core_offset(u32 rows, u32 row, u32 column) {
 FP8TWIN_DEVICE constexpr u64 core_descriptor(u32 tile, u32 rows, u32 step) {
   return encode(
       MatrixDescriptor{tile + core_offset(rows, 0, 32 * step), 16 * rows, 128, 0, SwizzleMode::none});
+}
+
+/// A block's tile of D: its number along M and N, and its first row and column.
+struct Tile {
+  u32 m, n, row0, column0;
+};
+
+template <class Config>
+FP8TWIN_DEVICE constexpr Tile tile_at(Config config, u32 m, u32 n) {
+  return {m, n, m * config.tile_m, n * config.tile_n};
 }
 
 /// The 32 columns of K step `step` (0..3) of a tile with 128-byte swizzle.
@@ -51,23 +58,21 @@ FP8TWIN_DEVICE U32x4 load_chunk(const u8* matrix, u32 row, u32 rows, u32 column,
   return {word[0], word[1], word[2], word[3]};
 }
 
-/// One warpgroup brings Rows x 128 bytes from (row0, column0) of `matrix` into a swizzled tile.
-template <u32 Rows>
-FP8TWIN_DEVICE void load_swizzled_tile(u32 tile, const u8* matrix, u32 row0, u32 rows, u32 column0,
-                                       u32 columns) {
-  for (u32 chunk = tid_x(); chunk < Rows * 8; chunk += warpgroup) {
+/// One warpgroup brings `tile_rows` x 128 bytes from (row0, column0) of `matrix` into a swizzled tile.
+FP8TWIN_DEVICE void load_swizzled_tile(u32 tile, u32 tile_rows, const u8* matrix, u32 row0, u32 rows,
+                                       u32 column0, u32 columns) {
+  for (u32 chunk = tid_x(); chunk < tile_rows * 8; chunk += warpgroup) {
     const u32 row = chunk / 8, byte = 16 * (chunk % 8);
-    st_shared_v4_u32(swizzle_128b(tile + 128 * row + byte),
+    st_shared_v4_u32(swizzle(SwizzleMode::b128, tile + k_block * row + byte),
                      load_chunk(matrix, row0 + row, rows, column0 + byte, columns));
   }
 }
 
-/// One warpgroup brings a whole matrix of Rows x Columns bytes into a tile of core matrices.
-template <u32 Rows, u32 Columns>
-FP8TWIN_DEVICE void load_core_tile(u32 tile, const u8* matrix) {
-  for (u32 chunk = tid_x(); chunk < Rows * (Columns / 16); chunk += warpgroup) {
-    const u32 row = chunk / (Columns / 16), column = 16 * (chunk % (Columns / 16));
-    st_shared_v4_u32(tile + core_offset(Rows, row, column), load_chunk(matrix, row, Rows, column, Columns));
+/// One warpgroup brings a whole matrix of `rows` x `columns` bytes into a tile of core matrices.
+FP8TWIN_DEVICE void load_core_tile(u32 tile, const u8* matrix, u32 rows, u32 columns) {
+  for (u32 chunk = tid_x(); chunk < rows * (columns / 16); chunk += warpgroup) {
+    const u32 row = chunk / (columns / 16), column = 16 * (chunk % (columns / 16));
+    st_shared_v4_u32(tile + core_offset(rows, row, column), load_chunk(matrix, row, rows, column, columns));
   }
 }
 

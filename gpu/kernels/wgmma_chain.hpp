@@ -10,6 +10,7 @@
 
 #include "emulator/layout/fragment.hpp"
 #include "gpu/kernels/arguments.hpp"
+#include "gpu/kernels/config.hpp"
 #include "gpu/kernels/tile.hpp"
 
 namespace fp8twin {
@@ -25,25 +26,40 @@ FP8TWIN_DEVICE AFragment load_a_fragment(u32 a_tile, u32 step) {
   return a;
 }
 
+/// One k32 step. Which operand is negated is part of the instruction, hence the choice by `if`.
+template <class Config, class A>
+FP8TWIN_DEVICE void multiply_step(Config config, Accumulator<Config::width>& d, const A& a, u64 b,
+                                  u32 scale_d) {
+  if (config.scale_a > 0 && config.scale_b > 0) {
+    wgmma_mma_async_m64k32_f32_e4m3_e4m3<1, 1>(d, a, b, scale_d);
+  } else if (config.scale_a > 0) {
+    wgmma_mma_async_m64k32_f32_e4m3_e4m3<1, -1>(d, a, b, scale_d);
+  } else if (config.scale_b > 0) {
+    wgmma_mma_async_m64k32_f32_e4m3_e4m3<-1, 1>(d, a, b, scale_d);
+  } else {
+    wgmma_mma_async_m64k32_f32_e4m3_e4m3<-1, -1>(d, a, b, scale_d);
+  }
+}
+
 /// d = A B^T + d over all steps, A and B in tiles of core matrices.
 template <class Config>
-FP8TWIN_DEVICE void multiply(Accumulator<Config::n>& d, u32 a_tile, u32 b_tile, u32 scale_d) {
-  if constexpr (Config::a_in_registers) {
+FP8TWIN_DEVICE void multiply(Config config, Accumulator<Config::width>& d, u32 a_tile, u32 b_tile,
+                             u32 scale_d) {
+  if (config.a_in_registers) {
     FP8TWIN_UNROLL
-    for (u32 step = 0; step < Config::k_steps; ++step) {
+    for (u32 step = 0; step < config.k_steps; ++step) {
       const AFragment a = load_a_fragment(a_tile, step);
       wgmma_fence(d);
-      wgmma_mma_async_m64k32_f32_e4m3_e4m3<Config::scale_a, Config::scale_b>(
-          d, a, core_descriptor(b_tile, Config::n, step), step ? 1 : scale_d);
+      multiply_step(config, d, a, core_descriptor(b_tile, config.n, step), step ? 1 : scale_d);
       wgmma_commit_group();
       wgmma_wait_group<0>(d);  // a's registers are the tensor core's until here
     }
   } else {
     wgmma_fence(d);
     FP8TWIN_UNROLL
-    for (u32 step = 0; step < Config::k_steps; ++step) {
-      wgmma_mma_async_m64k32_f32_e4m3_e4m3<Config::scale_a, Config::scale_b>(
-          d, core_descriptor(a_tile, 64, step), core_descriptor(b_tile, Config::n, step), step ? 1 : scale_d);
+    for (u32 step = 0; step < config.k_steps; ++step) {
+      multiply_step(config, d, core_descriptor(a_tile, 64, step), core_descriptor(b_tile, config.n, step),
+                    step ? 1 : scale_d);
     }
     wgmma_commit_group();
     wgmma_wait_group<0>(d);
@@ -51,12 +67,12 @@ FP8TWIN_DEVICE void multiply(Accumulator<Config::n>& d, u32 a_tile, u32 b_tile, 
 }
 
 template <class Config>
-FP8TWIN_DEVICE void wgmma_chain(const WgmmaArguments& w) {
-  constexpr u32 n = Config::n, k = 32 * Config::k_steps;
+FP8TWIN_DEVICE void wgmma_chain(Config config, const WgmmaArguments& w) {
+  const u32 n = config.n, k = 32 * config.k_steps;
   const u64 tile = ctaid_x();
   const u32 a_tile = dynamic_shared(), b_tile = a_tile + 64 * k;
-  load_core_tile<64, k>(a_tile, w.a + tile * (64 * k));
-  load_core_tile<n, k>(b_tile, w.b + tile * (n * k));
+  load_core_tile(a_tile, w.a + tile * (64 * k), 64, k);
+  load_core_tile(b_tile, w.b + tile * (n * k), n, k);
   fence_proxy_async_shared_cta();
   bar_sync(0, warpgroup);
 
@@ -64,15 +80,15 @@ FP8TWIN_DEVICE void wgmma_chain(const WgmmaArguments& w) {
   // offsets to it.
   const Coordinate origin = accumulator_coordinate(tid_x(), 0);
   const u64 first = tile * (64 * n) + origin.row * n + origin.column;
-  Accumulator<n> d;
+  Accumulator<Config::width> d(config.n);
   FP8TWIN_UNROLL
-  for (u32 i = 0; i < n / 2; ++i) {
+  for (u32 i = 0; i < config.n / 2; ++i) {
     const Coordinate step = accumulator_coordinate(0, i);
     d[i] = ld_global_nc_f32(w.c + first + (step.row * n + step.column));
   }
-  multiply<Config>(d, a_tile, b_tile, w.scale_d);
+  multiply(config, d, a_tile, b_tile, w.scale_d);
   FP8TWIN_UNROLL
-  for (u32 i = 0; i < n / 2; ++i) {
+  for (u32 i = 0; i < config.n / 2; ++i) {
     const Coordinate step = accumulator_coordinate(0, i);
     st_global_f32(w.d + first + (step.row * n + step.column), d[i]);
   }

@@ -21,7 +21,7 @@ struct DeviceGemm {
 };
 
 /// gemm_1_one_tile over the whole problem, into `d`: m*n codes of 2 bytes (BF16) or 4 (FP32). Does not wait.
-void launch_gemm_1_one_tile(KernelCache& kernels, const DeviceGemm& problem, const jit::GemmConfig& config,
+void launch_gemm_1_one_tile(KernelCache& kernels, const DeviceGemm& problem, const GemmConfig& config,
                             const Buffer<std::uint8_t>& d);
 
 /// A chain of wgmma on each of several tiles: a [tiles,64,K], b [tiles,N,K], c [tiles,64,N]; the result is

@@ -1,6 +1,7 @@
 // cvt: FP32 to the small formats, nearest even. PTX ISA, "cvt".
 //
 //   cvt_rn_bf16_f32                one BF16 code; NaN becomes 0x7fff
+//   cvt_rn_bf16x2_f32              two: the first operand goes to the upper half
 //   cvt_rn_satfinite_e4m3x2_f32    two codes: the first operand goes to the upper byte
 //   cvt_rn_satfinite_e5m2x2_f32    likewise
 //
@@ -16,6 +17,12 @@ FP8TWIN_DEVICE u16 cvt_rn_bf16_f32(float x) {
   u16 code;
   asm("cvt.rn.bf16.f32 %0, %1;" : "=h"(code) : "f"(x));
   return code;
+}
+
+FP8TWIN_DEVICE u32 cvt_rn_bf16x2_f32(float upper, float lower) {
+  u32 codes;
+  asm("cvt.rn.bf16x2.f32 %0, %1, %2;" : "=r"(codes) : "f"(upper), "f"(lower));
+  return codes;
 }
 
 FP8TWIN_DEVICE u16 cvt_rn_satfinite_e4m3x2_f32(float upper, float lower) {

@@ -18,10 +18,22 @@
 
 namespace fp8twin {
 
-/// This thread's share of D. On the card a bare register array: index it with constants only.
+/// This thread's share of D. On the card a bare register array: index it with constants only. The constructor's
+/// argument is for machines that take the width at run time; here it is N.
 template <u32 N>
 struct Accumulator {
   float reg[N / 2];
+  Accumulator() = default;
+  FP8TWIN_DEVICE explicit Accumulator(u32) {}
+  FP8TWIN_DEVICE float& operator[](u32 i) { return reg[i]; }
+};
+
+/// As many floats that the tensor core never touches: the promoted sums of the same elements.
+template <u32 N>
+struct Registers {
+  float reg[N / 2];
+  Registers() = default;
+  FP8TWIN_DEVICE explicit Registers(u32) {}
   FP8TWIN_DEVICE float& operator[](u32 i) { return reg[i]; }
 };
 

@@ -20,8 +20,8 @@ TEST_CASE("comparisons with other oracle bits are other kernels") {
 }
 
 TEST_CASE("the same configuration is the same kernel, and every other one another") {
-  CHECK(KernelCache::key(jit::gemm_1_one_tile_source({64, false})) ==
-        KernelCache::key(jit::gemm_1_one_tile_source({64, false})));
+  CHECK(KernelCache::key(jit::gemm_source({.tile_n = 64})) ==
+        KernelCache::key(jit::gemm_source({.tile_n = 64})));
   std::set<std::string> keys;
   const std::vector<jit::Source> sources = capture::all_kernels();
   for (const jit::Source& source : sources) keys.insert(KernelCache::key(source));

@@ -47,7 +47,9 @@ void compare_gemm(KernelCache& kernels, std::int64_t m, std::int64_t n, std::int
   gemm(m, n, k, a, a_scale, b, b_scale, std::span<float>(model));
   Buffer<std::uint8_t> d(size(m * n) * 4);
   d.fill(0xff);
-  launch_gemm_1_one_tile(kernels, problem, {tile_n, true}, d);
+  GemmConfig config{
+      .step = 1, .tile_m = 64, .tile_n = static_cast<u32>(tile_n), .stages = 1, .output_f32 = true};
+  launch_gemm_1_one_tile(kernels, problem, config, d);
   std::memcpy(card.data(), d.download().data(), card.size() * 4);
   CHECK(differing(card, model) == 0);
 
@@ -55,7 +57,8 @@ void compare_gemm(KernelCache& kernels, std::int64_t m, std::int64_t n, std::int
   gemm(m, n, k, a, a_scale, b, b_scale, std::span<std::uint16_t>(model16));
   Buffer<std::uint8_t> d16(size(m * n) * 2);
   d16.fill(0xff);
-  launch_gemm_1_one_tile(kernels, problem, {tile_n, false}, d16);
+  config.output_f32 = false;
+  launch_gemm_1_one_tile(kernels, problem, config, d16);
   std::memcpy(card16.data(), d16.download().data(), card16.size() * 2);
   CHECK(differing(card16, model16) == 0);
 }

@@ -74,7 +74,7 @@ __device__ inline void report(const CompareArguments& args, u64 tile, u32 row, u
 }
 
 template <class Config>
-__device__ inline void compare(const CompareArguments& args) {
+__device__ inline void compare(Config config, const CompareArguments& args) {
   static_assert(sizeof(Tile<Config>) == compare_shared_bytes(Config::n, Config::k_steps));
   Tile<Config>& t = *static_cast<Tile<Config>*>(__cvta_shared_to_generic(dynamic_shared()));
   constexpr u32 n = Config::n, k = Tile<Config>::k;
@@ -100,7 +100,7 @@ __device__ inline void compare(const CompareArguments& args) {
       const Coordinate at = accumulator_coordinate(threadIdx.x, i);
       d[i] = __uint_as_float(t.d[at.row * (n + 1) + at.column]);
     }
-    multiply<Config>(d, a_tile, b_tile, args.scale_d);
+    multiply(config, d, a_tile, b_tile, args.scale_d);
 #pragma unroll
     for (u32 i = 0; i < n / 2; ++i) {
       const Coordinate at = accumulator_coordinate(threadIdx.x, i);

@@ -60,7 +60,7 @@ __device__ inline void check(const ConvertArguments& args, Conversion conversion
 
 /// Grid (any, conversion_blocks): block y takes the inputs y * 2^24 + 0 .. 2^24 - 1.
 template <class Config>
-__device__ inline void convert(const ConvertArguments& args) {
+__device__ inline void convert(Config, const ConvertArguments& args) {
   u64 sum[conversions] = {};
   for (u32 i = blockIdx.x * blockDim.x + threadIdx.x; i < 1u << 24; i += gridDim.x * blockDim.x) {
     const u32 x = blockIdx.y << 24 | i;

@@ -61,7 +61,7 @@ __device__ inline u32 gemm_output(const GemmCheckArguments& g, u32 row, u32 colu
 }
 
 template <class Config>
-__device__ inline void check_gemm(const GemmCheckArguments& g) {
+__device__ inline void check_gemm(Config, const GemmCheckArguments& g) {
   const u64 outputs = u64{g.m} * g.n, stride = u64{gridDim.x} * blockDim.x;
   u64 compared = 0;
   for (u64 i = u64{blockIdx.x} * blockDim.x + threadIdx.x; i < outputs; i += stride) {

@@ -14,7 +14,7 @@
 #include "emulator/layout/fragment.hpp"
 #include "gpu/capture/device/layout_records.hpp"
 #include "gpu/ptx/bar.hpp"
-#include "gpu/ptx/fence_proxy_async.hpp"
+#include "gpu/ptx/fence.hpp"
 #include "gpu/ptx/ld_st.hpp"
 #include "gpu/ptx/special_registers.hpp"
 #include "gpu/ptx/wgmma.hpp"

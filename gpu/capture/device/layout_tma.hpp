@@ -8,7 +8,7 @@
 #include "gpu/capture/device/layout_ptx.hpp"
 #include "gpu/capture/device/layout_records.hpp"
 #include "gpu/ptx/bar.hpp"
-#include "gpu/ptx/fence_proxy_async.hpp"
+#include "gpu/ptx/fence.hpp"
 #include "gpu/ptx/ld_st.hpp"
 #include "gpu/ptx/shared_memory.hpp"
 #include "gpu/ptx/special_registers.hpp"

@@ -1,0 +1,240 @@
+// TMA: bulk tensor copies between global and shared memory. See emulator/layout/tensor_map.hpp for the geometry.
+//
+// A load claims its bytes when it is issued (whoever still reads them is caught there) and writes them when it lands; a store reads
+// them when it lands, and whoever writes them before is caught. Loads complete on an mbarrier, stores in the thread's bulk groups.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cstring>
+
+#include "emulator/machine/operations.hpp"
+
+namespace fp8twin::machine {
+namespace {
+
+constexpr u64 magic = 0x70616d6e6574u;  // no map of the driver begins like this
+
+[[noreturn]] void fault(FaultKind kind, Thread& thread, u32 address, Site site, const std::string& what) {
+  throw Fault(kind, site, static_cast<int>(thread.tid), address,
+              fmt::format("{}: {}: cp.async.bulk.tensor: {}", site.text(), thread.name(), what));
+}
+
+/// Calls row(shared offset, global address or 0 when outside, bytes inside) for each contiguous row of the box.
+template <class Row>
+void each_row(const TensorMapDescription& map, const i32 (&at)[3], const Row& row) {
+  const u32 size = element_bytes(map.element);
+  for (u32 z = 0; z < map.box[2]; ++z) {
+    for (u32 y = 0; y < map.box[1]; ++y) {
+      const i64 gy = i64{at[1]} + y, gz = i64{at[2]} + z;
+      const bool inside =
+          gy >= 0 && gz >= 0 && static_cast<u64>(gy) < map.size[1] && static_cast<u64>(gz) < map.size[2];
+      row((z * map.box[1] + y) * map.box[0] * size, inside, gy, gz);
+    }
+  }
+}
+
+/// Global address of element (x, y, z).
+u64 element_address(const TensorMapDescription& map, i64 x, i64 y, i64 z) {
+  return map.base + static_cast<u64>(x) * element_bytes(map.element) + static_cast<u64>(y) * map.stride[0] +
+         static_cast<u64>(z) * map.stride[1];
+}
+
+TensorMapDescription read_map(Thread& thread, const TensorMap& map, Site site) {
+  if (map.word[0] != magic)
+    fault(FaultKind::descriptor, thread, 0, site, "this is no tensor map: encode one on the host");
+  return decode_tensor_map(map);
+}
+
+/// The first and last element that the box touches must lie in what the launch was given.
+void need_global(Thread& thread, const TensorMapDescription& map, const i32 (&at)[3], Site site) {
+  const GlobalMemory* memory = thread.cluster->memory();
+  if (!memory) return;
+  i64 low[3], high[3];
+  for (int i = 0; i < 3; ++i) {
+    low[i] = std::max<i64>(at[i], 0);
+    high[i] = std::min<i64>(i64{at[i]} + map.box[i], static_cast<i64>(map.size[i]));
+    if (low[i] >= high[i]) return;  // wholly outside: nothing is touched
+  }
+  const u64 first = element_address(map, low[0], low[1], low[2]);
+  const u64 last = element_address(map, high[0] - 1, high[1] - 1, high[2] - 1) + element_bytes(map.element);
+  memory->need_readable(thread.actor("cp.async.bulk.tensor", site), first, last - first, 1);
+}
+
+void check_shared(Thread& thread, const SharedMemory& shared, const TensorMapDescription& map, u32 address,
+                  Site site) {
+  shared.need(thread.actor("cp.async.bulk.tensor", site), address, box_bytes(map), 128);
+}
+
+/// The swizzle moves whole 16-byte chunks: calls chunk(offset in the box, shared address).
+template <class Chunk>
+void each_chunk(const TensorMapDescription& map, u32 shared, const Chunk& chunk) {
+  for (u32 offset = 0; offset < box_bytes(map); offset += 16)
+    chunk(offset, swizzle(map.swizzle, shared + offset));
+}
+
+}  // namespace
+
+TensorMap encode_tensor_map(const TensorMapDescription& description) {
+  static_assert(sizeof(TensorMapDescription) <= sizeof(TensorMap) - sizeof(u64));
+  TensorMap map{};
+  map.word[0] = magic;
+  std::memcpy(map.word + 1, &description, sizeof description);
+  return map;
+}
+
+TensorMapDescription decode_tensor_map(const TensorMap& map) {
+  TensorMapDescription description;
+  std::memcpy(static_cast<void*>(&description), map.word + 1, sizeof description);
+  return description;
+}
+
+void prefetch_tensor_map(Thread& thread, const TensorMap& map, Site site) { read_map(thread, map, site); }
+
+void load_tensor(Thread& thread, u32 shared, const TensorMap& opaque, const i32 (&at)[3], u32 rank,
+                 u32 own_barrier, u32 mask, Site site) {
+  Cluster& cluster = *thread.cluster;
+  TensorCopy copy;
+  copy.map = read_map(thread, opaque, site);
+  if (copy.map.rank != rank)
+    fault(FaultKind::descriptor, thread, shared, site,
+          fmt::format("{}d with a tensor map of rank {}", rank, copy.map.rank));
+  std::copy_n(at, 3, copy.at);
+  copy.shared = shared;
+  copy.barrier = own_barrier;
+  copy.thread = &thread;
+  copy.site = site;
+  if (mask == 0) copy.blocks = {thread.block};
+  for (u32 r = 0; r < 16; ++r) {
+    if (!(mask >> r & 1)) continue;
+    if (r >= cluster.blocks().size())
+      fault(FaultKind::out_of_bounds, thread, shared, site,
+            fmt::format("multicast to rank {} in a cluster of {}", r, cluster.blocks().size()));
+    copy.blocks.push_back(cluster.blocks()[r].get());
+  }
+  need_global(thread, copy.map, at, site);
+  for (Block* block : copy.blocks) {
+    const u32 at_shared = map_shared(thread, shared, block->rank, site),
+              barrier = map_shared(thread, own_barrier, block->rank, site);
+    if (block->live_threads == 0)
+      fault(FaultKind::unfinished, thread, shared, site,
+            fmt::format("multicast to block ({},{}), which has ended", block->x, block->y));
+    check_shared(thread, block->shared, copy.map, at_shared, site);
+    MBarrier* bar = block->mbarrier(barrier);
+    if (!bar || !bar->live) {
+      fault(FaultKind::barrier_use, thread, barrier, site,
+            fmt::format("no mbarrier was initialised at shared 0x{:x} of block ({},{})", barrier, block->x,
+                        block->y));
+    }
+    if (cluster.checks() && !thread.knowledge.knows_fenced(bar->initialised)) {
+      fault(FaultKind::missing_proxy_fence, thread, barrier, site,
+            fmt::format(
+                "the mbarrier at shared 0x{:x} of block ({},{}) may not be there yet for the async proxy: "
+                "fence.mbarrier_init (or fence.proxy.async) and a barrier are needed after mbarrier.init",
+                barrier, block->x, block->y));
+    }
+    bar->in_flight += box_bytes(copy.map);
+    Actor actor = thread.actor("cp.async.bulk.tensor (load)", site);
+    actor.event = bar->completion();
+    actor.async_proxy = true;
+    block->shared.write(actor, at_shared, box_bytes(copy.map));
+    std::memset(block->shared.data(at_shared), 0xff,
+                box_bytes(copy.map));  // what a read before the landing finds
+  }
+  cluster.issue(std::move(copy));
+  cluster.maybe_yield(thread);
+}
+
+void store_tensor(Thread& thread, const TensorMap& opaque, const i32 (&at)[3], u32 rank, u32 shared,
+                  Site site) {
+  TensorCopy copy;
+  copy.map = read_map(thread, opaque, site);
+  if (copy.map.rank != rank)
+    fault(FaultKind::descriptor, thread, shared, site,
+          fmt::format("{}d with a tensor map of rank {}", rank, copy.map.rank));
+  std::copy_n(at, 3, copy.at);
+  copy.store = true;
+  copy.shared = shared;
+  copy.blocks = {thread.block};
+  copy.thread = &thread;
+  copy.site = site;
+  if (thread.bulk.component == 0) thread.bulk.component = thread.cluster->new_component(site);
+  copy.store_number = ++thread.bulk.issued;
+  thread.bulk.site = site;
+  check_shared(thread, thread.block->shared, copy.map, shared, site);
+  need_global(thread, copy.map, at, site);
+  Actor actor = thread.actor("cp.async.bulk.tensor (store)", site);
+  actor.event = {thread.bulk.component, copy.store_number};
+  actor.async_proxy = true;
+  thread.block->shared.read(actor, shared, box_bytes(copy.map));
+  thread.cluster->issue(std::move(copy));
+  thread.cluster->maybe_yield(thread);
+}
+
+namespace {
+
+void land_load(const TensorCopy& copy) {
+  const TensorMapDescription& map = copy.map;
+  const u32 size = element_bytes(map.element);
+  std::vector<u8> box(box_bytes(map), 0);
+  each_row(map, copy.at, [&](u32 offset, bool inside, i64 y, i64 z) {
+    const i64 first = std::max<i64>(copy.at[0], 0);
+    const i64 end = std::min<i64>(i64{copy.at[0]} + map.box[0], static_cast<i64>(map.size[0]));
+    if (!inside || first >= end) return;
+    std::memcpy(box.data() + offset + static_cast<u64>(first - copy.at[0]) * size,
+                reinterpret_cast<const void*>(element_address(map, first, y, z)),
+                static_cast<u64>(end - first) * size);
+  });
+  for (Block* block : copy.blocks) {
+    // The window's top byte is above every bit that a swizzle looks at.
+    const u32 window = block->rank << SharedMemory::rank_shift, low = (1u << SharedMemory::rank_shift) - 1;
+    each_chunk(map, window | (copy.shared & low), [&](u32 offset, u32 address) {
+      std::memcpy(block->shared.data(address), box.data() + offset, 16);
+    });
+    mbarrier_complete(*block, window | (copy.barrier & low), box_bytes(map), copy);
+  }
+}
+
+void land_store(const TensorCopy& copy) {
+  const TensorMapDescription& map = copy.map;
+  const u32 size = element_bytes(map.element);
+  Thread& thread = *copy.thread;
+  Block& block = *copy.blocks.front();
+  std::vector<u8> box(box_bytes(map));
+  each_chunk(map, copy.shared, [&](u32 offset, u32 address) {
+    std::memcpy(box.data() + offset, block.shared.data(address), 16);
+  });
+  each_row(map, copy.at, [&](u32 offset, bool inside, i64 y, i64 z) {
+    const i64 first = std::max<i64>(copy.at[0], 0);
+    const i64 end = std::min<i64>(i64{copy.at[0]} + map.box[0], static_cast<i64>(map.size[0]));
+    if (!inside || first >= end) return;
+    const u64 to = element_address(map, first, y, z), bytes = static_cast<u64>(end - first) * size;
+    if (GlobalMemory* memory = block.cluster->memory()) {
+      memory->write(thread.actor("cp.async.bulk.tensor (store)", copy.site), to, bytes, size,
+                    block.linear * 1024 + thread.tid);
+    }
+    std::memcpy(reinterpret_cast<void*>(to),
+                box.data() + offset + static_cast<u64>(first - copy.at[0]) * size, bytes);
+  });
+  ++thread.bulk.landed;
+  if (!thread.done && thread.wait.what == Wait::For::bulk_group && thread.wait.value == thread.bulk.landed)
+    block.cluster->wake(thread);
+}
+
+}  // namespace
+
+void land(TensorCopy& copy) { copy.store ? land_store(copy) : land_load(copy); }
+
+void bulk_commit_group(Thread& thread) { thread.bulk.group_ends.push_back(thread.bulk.issued); }
+
+void bulk_wait_group(Thread& thread, u32 pending_groups, const char* instruction, Site site) {
+  const std::size_t groups = thread.bulk.group_ends.size();
+  const u32 target = pending_groups >= groups ? 0 : thread.bulk.group_ends[groups - 1 - pending_groups];
+  if (thread.bulk.landed < target) {
+    thread.wait = {Wait::For::bulk_group, 0, target, 0, instruction, site};
+    thread.cluster->suspend(thread);
+  }
+  thread.bulk.waited = std::max(thread.bulk.waited, target);
+  if (target > 0) thread.knowledge.learn({thread.bulk.component, target});
+}
+
+}  // namespace fp8twin::machine

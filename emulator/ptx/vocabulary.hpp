@@ -1,0 +1,20 @@
+// The whole vocabulary of the kernels as C++ on the emulated machine: the names of gpu/ptx, file by file.
+#pragma once
+
+#include "emulator/ptx/bar.hpp"
+#include "emulator/ptx/barrier_cluster.hpp"
+#include "emulator/ptx/cp_async_bulk_tensor.hpp"
+#include "emulator/ptx/cvt.hpp"
+#include "emulator/ptx/elect_sync.hpp"
+#include "emulator/ptx/fence.hpp"
+#include "emulator/ptx/fma.hpp"
+#include "emulator/ptx/griddepcontrol.hpp"
+#include "emulator/ptx/ld_st.hpp"
+#include "emulator/ptx/mbarrier.hpp"
+#include "emulator/ptx/setmaxnreg.hpp"
+#include "emulator/ptx/shared_memory.hpp"
+#include "emulator/ptx/shfl_sync.hpp"
+#include "emulator/ptx/special_registers.hpp"
+#include "emulator/ptx/stmatrix.hpp"
+#include "emulator/ptx/wgmma.hpp"
+#include "emulator/ptx/words.hpp"

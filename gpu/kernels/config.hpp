@@ -1,0 +1,44 @@
+// A kernel's configuration: what a launch fixes before it starts.
+//
+//   on the card           an empty struct of static constexpr members, written by gpu/jit: every `if` folds
+//   on the emulated CPU   MachineConfig, the same names at run time: one build runs every configuration
+//
+// A kernel takes it by value and reads config.tile_n either way; only Config::width is a template argument, since an
+// accumulator's registers are part of its type: tile_n on the card, run_time on the CPU.
+#pragma once
+
+#include "emulator/layout/integers.hpp"
+
+namespace fp8twin {
+
+/// Bytes, and E4M3 codes, of one K block: the columns that share a scale.
+inline constexpr u32 k_block = 128;
+/// Threads of a warpgroup, which multiplies 64 rows.
+inline constexpr u32 warpgroup = 128;
+
+struct MachineConfig {
+  u32 tile_m = 64;    // rows of D that a block computes: 64 for each consumer warpgroup
+  u32 tile_n = 64;    // columns: a multiple of 8
+  u32 stages = 1;     // K blocks in shared memory at a time
+  u32 cluster_m = 1;  // blocks one below the other that share their tile of B
+  u32 cluster_n = 1;  // blocks side by side that share their tile of A
+  bool output_f32 = false;
+  bool trace = false;
+  static constexpr u32 width = 0;  // the accumulators take their width at run time
+};
+
+/// The same for the kernel wgmma_chain, one instruction or a chain along K.
+struct MachineChainConfig {
+  u32 n = 8, k_steps = 1;
+  i32 scale_a = 1, scale_b = 1;  // -1 negates the operand
+  bool a_in_registers = false;
+  static constexpr u32 width = 0;
+};
+
+/// Threads that multiply: two for each row of the tile.
+template <class Config>
+constexpr u32 consumer_threads(Config config) {
+  return 2 * config.tile_m;
+}
+
+}  // namespace fp8twin

@@ -1,0 +1,92 @@
+// Step 7, the full kernel: the tile leaves through shared memory and TMA.
+//
+//   consumers    stmatrix, swizzled -> fence.proxy.async -> bar.sync (their warpgroup) -> one thread: TMA store
+//                next tile ...                                            the store drains meanwhile (staging.hpp)
+//
+// Whole 16-byte rows leave the block instead of 2 bytes a thread, TMA clips what hangs over D's ends, and nobody waits
+// for global memory. Before staging the next tile the storing thread waits until the last one has been read, and before
+// leaving until it has been written.
+//
+// The producer, now with all it has to do: prefetch of the tensor maps, halves of shared tiles by multicast, the ring
+// over all tiles.
+//
+// Config as in step 6; D's rows must begin on multiples of 16 bytes (the plan pads d_stride).
+#pragma once
+
+#include "gpu/kernels/multicast.hpp"
+#include "gpu/kernels/multiply.hpp"
+#include "gpu/kernels/promotion.hpp"
+#include "gpu/kernels/roles.hpp"
+#include "gpu/kernels/staging.hpp"
+
+namespace fp8twin {
+
+template <class Config>
+FP8TWIN_DEVICE void produce_7(Config config, const TmaGemmArguments& arguments, const SharedLayout& shared) {
+  const Raster raster = cluster_raster(config, arguments.gemm);
+  const u32 size = cluster_size(config), rank = cluster_ctarank();
+  prefetch_tensormap(arguments.a);
+  prefetch_tensormap(arguments.b);
+  prefetch_tensormap(arguments.d);
+  PipelineState state;
+  for (u32 index = ctaid_x() / size; index < raster.tiles(); index += nctaid_x() / size) {
+    const Tile tile = cluster_tile(config, raster, index, rank);
+    for (u32 block = 0; block < k_blocks_of(arguments.gemm); ++block, state.advance(config.stages)) {
+      wait_parity(shared.empty(state.stage), state.phase ^ 1);
+      load_k_block_of_cluster(config, arguments, shared, state.stage, tile, block, rank);
+    }
+  }
+}
+
+template <class Config>
+FP8TWIN_DEVICE void consume_7(Config config, const TmaGemmArguments& arguments, const SharedLayout& shared,
+                              u32 thread) {
+  const GemmArguments& g = arguments.gemm;
+  const Raster raster = cluster_raster(config, g);
+  const u32 size = cluster_size(config), rank = cluster_ctarank();
+  Accumulator<Config::width> p(config.tile_n);
+  Registers<Config::width> total(config.tile_n);
+
+  PipelineState state;
+  for (u32 index = ctaid_x() / size; index < raster.tiles(); index += nctaid_x() / size) {
+    const Tile tile = cluster_tile(config, raster, index, rank);
+    const Probe<Config> probe = probe_of(config, g, tile, thread);
+    clear(config, total);
+    for (u32 block = 0; block < k_blocks_of(g); ++block, state.advance(config.stages)) {
+      const BlockScales scales = load_scales(config, g, tile, thread, block);
+      const u32 a_tile = shared.a_tile(state.stage), b_tile = shared.b_tile(state.stage);
+      wait_parity(shared.full(state.stage), state.phase);
+
+      probe.tiles(block, a_tile, b_tile);
+      multiply_k_block(config, p, own_rows(a_tile, thread), b_tile, probe, block);
+      release_in_cluster(config, shared.empty(state.stage));
+
+      promote(config, tile, scales, p, total);
+      probe.promoted(block, total);
+    }
+    probe.output(g, tile, total);
+    store_staged(config, arguments, shared, tile, thread, total);
+  }
+  if (thread % warpgroup == 0) cp_async_bulk_wait_group<0>();
+  bar_warp_sync(full_warp);
+}
+
+template <class Config>
+FP8TWIN_DEVICE void gemm_7_full(Config config, const TmaGemmArguments& arguments) {
+  const SharedLayout shared = shared_layout(config, shared_base(), true);
+
+  if (tid_x() == 0) init_barriers(shared, cluster_size(config) * consumer_threads(config) / 32);
+  barrier_cluster();
+
+  if (tid_x() < warpgroup) {
+    setmaxnreg_dec<producer_registers>();
+    if (tid_x() < 32 && elect_sync(full_warp)) produce_7(config, arguments, shared);
+    bar_warp_sync(full_warp);
+  } else {
+    take_consumer_registers(config);
+    consume_7(config, arguments, shared, tid_x() - warpgroup);
+  }
+  barrier_cluster();
+}
+
+}  // namespace fp8twin

@@ -1,0 +1,85 @@
+// Two blocks of a cluster, one copy of what both read.
+//
+//   cluster_m = 2                      cluster_n = 2
+//     block 0:  A0 . B                   block 0   block 1        tiles of D that share columns share B,
+//     block 1:  A1 . B                    A . B0    A . B1        those that share rows share A
+//
+//   Each block copies one half of the shared tile, and TMA writes it to both:
+//
+//     block 0 | upper half of B | ----> both blocks, same address, both full[s] count its bytes
+//     block 1 | lower half of B | ----> both blocks
+//
+// So full[s] expects the whole of both tiles in each block, and a stage is free only when the consumers of *both* have
+// read it, since either's copies write into it: they arrive at empty[s] of both, which counts twice as many.
+//
+// A half may land before its block has said expect_tx. That is in order: the phase cannot end without that arrival, and
+// the tx-count may pass below zero meanwhile.
+#pragma once
+
+#include "gpu/kernels/pipeline.hpp"
+#include "gpu/kernels/raster.hpp"
+
+namespace fp8twin {
+
+template <class Config>
+constexpr u32 cluster_size(Config config) {
+  return config.cluster_m * config.cluster_n;
+}
+
+/// Clusters take the place of tiles: the raster is of cluster_m x cluster_n tiles. One that hangs over D's end has a
+/// block whose tile lies outside; it copies zeros, takes part in everything, and stores nothing.
+template <class Config>
+FP8TWIN_DEVICE Raster cluster_raster(Config config, const GemmArguments& g) {
+  return raster_of(g.m, g.n, config.cluster_m * config.tile_m, config.cluster_n * config.tile_n);
+}
+
+/// This block's tile of cluster `index`.
+template <class Config>
+FP8TWIN_DEVICE Tile cluster_tile(Config config, const Raster& raster, u32 index, u32 rank) {
+  const RasterPlace place = raster.place(index);
+  return tile_at(config, config.cluster_m * place.m + rank % config.cluster_m,
+                 config.cluster_n * place.n + rank / config.cluster_m);
+}
+
+/// One tile of a stage: `rows` from row0 of the matrix. Shared by two blocks, this one copies its half for both.
+FP8TWIN_DEVICE void load_tile(u32 dst, const TensorMap& map, i32 column, u32 row0, u32 rows, u32 full,
+                              bool shared, u32 rank) {
+  if (shared) {
+    const u32 half = rows / 2 * rank;
+    cp_async_bulk_tensor_2d_shared_global_multicast(dst + half * k_block, map, column,
+                                                    static_cast<i32>(row0 + half), full, 0b11);
+  } else {
+    cp_async_bulk_tensor_2d_shared_global(dst, map, column, static_cast<i32>(row0), full);
+  }
+}
+
+/// load_k_block of a cluster.
+template <class Config>
+FP8TWIN_DEVICE void load_k_block_of_cluster(Config config, const TmaGemmArguments& arguments,
+                                            const SharedLayout& shared, u32 stage, const Tile& tile,
+                                            u32 block, u32 rank) {
+  const u32 full = shared.full(stage);
+  const i32 column = static_cast<i32>(block * k_block);
+  mbarrier_arrive_expect_tx_b64(full, shared.a_bytes + shared.b_bytes);
+  load_tile(shared.a_tile(stage), arguments.a, column, tile.row0, config.tile_m, full, config.cluster_n == 2,
+            rank);
+  load_tile(shared.b_tile(stage), arguments.b, column, tile.column0, config.tile_n, full,
+            config.cluster_m == 2, rank);
+}
+
+/// release() in every block of the cluster: lane r arrives at block r.
+template <class Config>
+FP8TWIN_DEVICE void release_in_cluster(Config config, u32 empty) {
+  bar_warp_sync(full_warp);
+  if (laneid() < cluster_size(config)) {
+    mbarrier_arrive_shared_cluster_b64(mapa_shared_cluster_u32(empty, laneid()));
+  }
+}
+
+/// All threads of the cluster meet.
+FP8TWIN_DEVICE void barrier_cluster() {
+  barrier_cluster_arrive();
+  barrier_cluster_wait();
+}
+
+}  // namespace fp8twin

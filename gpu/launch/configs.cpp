@@ -1,0 +1,169 @@
+#include "gpu/launch/configs.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+
+#include "emulator/support/error.hpp"
+#include "gpu/kernels/shared_layout.hpp"
+
+namespace fp8twin {
+namespace {
+
+constexpr std::array<std::string_view, last_step> names = {
+    "gemm_1_one_tile",   "gemm_2_tma",       "gemm_3_stages", "gemm_4_specialised",
+    "gemm_5_persistent", "gemm_6_multicast", "gemm_7_full"};
+
+/// Step 1 and the full kernel have them all, the steps between a few: narrow, even, straddling scale blocks, widest.
+std::vector<u32> widths(int step) {
+  if (step > 1 && step < last_step) return {16, 64, 112, 128, 152, 192};
+  std::vector<u32> all;
+  for (u32 n = 8; n <= 192; n += 8) all.push_back(n);
+  return all;
+}
+
+std::vector<u32> heights(int step) {
+  if (step < 4) return {64};
+  return {64, 128};
+}
+
+struct Cluster {
+  u32 m, n;
+};
+
+std::vector<Cluster> clusters(int step) {
+  if (step < 6) return {{1, 1}};
+  return {{1, 1}, {2, 1}, {1, 2}};
+}
+
+/// Halves of a shared tile of B must be whole eights of rows.
+bool halves(u32 tile_n, Cluster cluster) { return cluster.m == 1 || tile_n % 16 == 0; }
+
+bool ring(int step) { return step >= 3; }
+
+}  // namespace
+
+std::string GemmConfig::name() const {
+  return fmt::format("{}_{}x{}_s{}_c{}x{}_{}{}", step_name(step), tile_m, tile_n, stages, cluster_m,
+                     cluster_n, output_f32 ? "f32" : "bf16", trace ? "_trace" : "");
+}
+
+MachineConfig GemmConfig::machine() const {
+  return {tile_m, tile_n, stages, cluster_m, cluster_n, output_f32, trace};
+}
+
+u32 GemmConfig::threads() const { return step < 4 ? warpgroup : warpgroup + consumer_threads(*this); }
+
+u32 GemmConfig::shared_bytes() const { return fp8twin::shared_bytes(*this, step == last_step); }
+
+std::string_view step_name(int step) {
+  if (step < first_step || step > last_step) {
+    throw Error(
+        fmt::format("there is no kernel {}: the ladder has steps {} to {}", step, first_step, last_step));
+  }
+  return names[static_cast<std::size_t>(step - 1)];
+}
+
+int step_from_name(std::string_view name) {
+  for (int step = first_step; step <= last_step; ++step) {
+    if (name == step_name(step) || name == fmt::format("{}", step)) return step;
+  }
+  throw Error(
+      fmt::format("'{}' is no kernel: needed is one of {}, or its number", name, fmt::join(names, ", ")));
+}
+
+u32 most_stages(const GemmConfig& config) {
+  if (!ring(config.step)) return 1;
+  GemmConfig more = config;
+  for (more.stages = 8; more.stages > 2 && more.shared_bytes() > most_shared_bytes; --more.stages) {
+  }
+  return more.stages;
+}
+
+std::vector<GemmConfig> offered_configs(int step) {
+  std::vector<GemmConfig> all;
+  for (const bool output_f32 : {false, true}) {
+    for (const Cluster cluster : clusters(step)) {
+      for (const u32 tile_m : heights(step)) {
+        for (const u32 tile_n : widths(step)) {
+          if (!halves(tile_n, cluster)) continue;
+          GemmConfig config{step, tile_m, tile_n, 1, cluster.m, cluster.n, output_f32, false};
+          config.stages = std::min(most_stages(config), step == last_step ? 8u : 4u);
+          all.push_back(config);
+        }
+      }
+    }
+  }
+  return all;
+}
+
+std::vector<GemmConfig> offered_configs() {
+  std::vector<GemmConfig> all;
+  for (int step = first_step; step <= last_step; ++step) {
+    const std::vector<GemmConfig> some = offered_configs(step);
+    all.insert(all.end(), some.begin(), some.end());
+  }
+  return all;
+}
+
+void check_offered(const GemmConfig& config) {
+  const std::string_view step = step_name(config.step);
+  const auto is_any_of = [](u32 value, const std::vector<u32>& offered) {
+    return std::find(offered.begin(), offered.end(), value) != offered.end();
+  };
+  if (const std::vector<u32> offered = heights(config.step); !is_any_of(config.tile_m, offered)) {
+    throw Error(fmt::format("{}: tiles of {} rows are not offered; offered are {}", step, config.tile_m,
+                            fmt::join(offered, ", ")));
+  }
+  if (const std::vector<u32> offered = widths(config.step); !is_any_of(config.tile_n, offered)) {
+    throw Error(fmt::format("{}: tiles of {} columns are not offered; offered are {}", step, config.tile_n,
+                            fmt::join(offered, ", ")));
+  }
+  const Cluster cluster{config.cluster_m, config.cluster_n};
+  const std::vector<Cluster> offered = clusters(config.step);
+  if (std::none_of(offered.begin(), offered.end(),
+                   [&](Cluster one) { return one.m == cluster.m && one.n == cluster.n; })) {
+    throw Error(fmt::format("{}: clusters of {}x{} are not offered; offered {}", step, cluster.m, cluster.n,
+                            offered.size() == 1 ? "is 1x1" : "are 1x1, 2x1, 1x2"));
+  }
+  if (!halves(config.tile_n, cluster)) {
+    throw Error(fmt::format(
+        "{}: a tile of {} columns has no halves of whole eights for a cluster of {}x{}: a multiple "
+        "of 16 is needed",
+        step, config.tile_n, cluster.m, cluster.n));
+  }
+  const u32 least = ring(config.step) ? 2 : 1, most = most_stages(config);
+  if (config.stages < least || config.stages > most) {
+    throw Error(fmt::format("{}: {} stages with tiles of {}x{}: {} are possible", step, config.stages,
+                            config.tile_m, config.tile_n,
+                            least == most ? fmt::format("{}", least) : fmt::format("{} to {}", least, most)));
+  }
+}
+
+GemmConfig default_config(int step, i64 m, i64 n, bool output_f32, u32 multiprocessors) {
+  GemmConfig best;
+  double least = 0;
+  for (const GemmConfig& config : offered_configs(step)) {
+    if (config.output_f32 != output_f32 || config.cluster_m * config.cluster_n > 1) continue;
+    if (config.tile_n > 128 && step < last_step) continue;
+    const i64 tiles_m = (m + config.tile_m - 1) / config.tile_m,
+              tiles_n = (n + config.tile_n - 1) / config.tile_n;
+    const i64 waves = (tiles_m * tiles_n + multiprocessors - 1) / multiprocessors;
+    // A wave takes as long as its K blocks' bytes or products: taller and wider tiles use both better.
+    const double time =
+        static_cast<double>(waves) * (config.tile_m * config.tile_n / 128.0 + config.tile_m / 2.0 + 32);
+    if (least == 0 || time <= least) {
+      least = time;
+      best = config;
+    }
+  }
+  // In more than one wave blocks below one another share B: half the traffic for it.
+  const i64 tiles_m = (m + best.tile_m - 1) / best.tile_m, tiles_n = (n + best.tile_n - 1) / best.tile_n;
+  if (step >= 6 && tiles_m % 2 == 0 && tiles_m * tiles_n > multiprocessors && halves(best.tile_n, {2, 1})) {
+    best.cluster_m = 2;
+  }
+  return best;
+}
+
+}  // namespace fp8twin

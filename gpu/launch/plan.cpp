@@ -1,0 +1,102 @@
+#include "gpu/launch/plan.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "emulator/support/error.hpp"
+#include "gpu/kernels/raster.hpp"
+#include "gpu/kernels/shared_layout.hpp"
+
+namespace fp8twin {
+namespace {
+
+u32 extent(i64 value, const char* name) {
+  if (value < 0 || value > 0x7fffffff - 4096) {  // a tile past the end still has a coordinate
+    throw Error(fmt::format("{} is {}: the kernels take 0 to {}", name, value, 0x7fffffff - 4096));
+  }
+  return static_cast<u32>(value);
+}
+
+u64 rounded_up(u64 value, u64 multiple) { return (value + multiple - 1) / multiple * multiple; }
+
+/// E4M3 codes [rows, k], in boxes of 128 columns. An empty K is never copied, but a map needs an extent.
+TensorMapDescription operand_map(u32 rows, u32 k, u64 stride, u32 box_rows) {
+  return {.element = TensorElement::uint8,
+          .rank = 2,
+          .size = {std::max(k, 1u), std::max(rows, 1u), 1},
+          .stride = {stride, 0},
+          .box = {k_block, box_rows, 1},
+          .swizzle = SwizzleMode::b128};
+}
+
+/// D in panels of 64 rows.
+TensorMapDescription output_map(const LaunchPlan& plan) {
+  const bool f32 = plan.config.output_f32;
+  const u32 element = f32 ? 4 : 2;
+  const SwizzleMode mode = panel_mode(plan.config.tile_n * element);
+  return {.element = f32 ? TensorElement::f32 : TensorElement::bf16,
+          .rank = 2,
+          .size = {std::max(plan.n, 1u), std::max(plan.m, 1u), 1},
+          .stride = {plan.d_stride * element, 0},
+          .box = {swizzle_width(mode) / element, 64, 1},
+          .swizzle = mode};
+}
+
+void set_grid(LaunchPlan& plan, u32 multiprocessors) {
+  const GemmConfig& config = plan.config;
+  if (plan.m == 0 || plan.n == 0) return;
+  plan.cluster = config.cluster_m * config.cluster_n;
+  const Raster raster =
+      raster_of(plan.m, plan.n, config.cluster_m * config.tile_m, config.cluster_n * config.tile_n);
+  const u64 tiles = u64{raster.tiles_m} * raster.tiles_n;
+  if (tiles > 0x7fffffff) {
+    throw Error(fmt::format("D is {} x {}: {} tiles of {}x{} are more than a grid counts", plan.m, plan.n,
+                            tiles, config.tile_m, config.tile_n));
+  }
+  if (config.step >= 5) {
+    if (multiprocessors < plan.cluster) {
+      throw Error(
+          fmt::format("{} multiprocessors cannot hold a cluster of {}", multiprocessors, plan.cluster));
+    }
+    plan.grid_x = std::min(raster.tiles(), multiprocessors / plan.cluster) * plan.cluster;
+    plan.grid_y = 1;
+    return;
+  }
+  plan.grid_x = raster.tiles_m;
+  plan.grid_y = raster.tiles_n;
+  if (plan.grid_y > 65535) {
+    throw Error(fmt::format("N is {}: with tiles of {} columns the grid of {} ends at {}", plan.n,
+                            config.tile_n, step_name(config.step), 65535u * config.tile_n));
+  }
+}
+
+}  // namespace
+
+TraceLayout LaunchPlan::trace() const { return {config.tile_m, config.tile_n, (k + k_block - 1) / k_block}; }
+
+LaunchPlan plan_gemm(i64 m, i64 n, i64 k, const GemmConfig& config, u32 multiprocessors) {
+  check_offered(config);
+  LaunchPlan plan;
+  plan.config = config;
+  plan.m = extent(m, "M");
+  plan.n = extent(n, "N");
+  plan.k = extent(k, "K");
+  plan.threads = config.threads();
+  plan.shared_bytes = config.shared_bytes();
+  const u64 element = config.output_f32 ? 4 : 2;
+  plan.a_stride = plan.b_stride = config.step == 1 ? plan.k : std::max<u64>(rounded_up(plan.k, 16), 16);
+  plan.d_stride = config.step == last_step ? rounded_up(plan.n, 16 / element) : plan.n;
+  plan.a = operand_map(plan.m, plan.k, plan.a_stride, config.tile_m / config.cluster_n);
+  plan.b = operand_map(plan.n, plan.k, plan.b_stride, config.tile_n / config.cluster_m);
+  plan.d = output_map(plan);
+  set_grid(plan, multiprocessors);
+  return plan;
+}
+
+GemmArguments arguments_of(const LaunchPlan& plan, const u8* a, const float* a_scale, const u8* b,
+                           const float* b_scale, void* d, const TraceArguments& trace) {
+  return {a, a_scale, b, b_scale, d, plan.m, plan.n, plan.k, static_cast<u32>(plan.d_stride), trace};
+}
+
+}  // namespace fp8twin

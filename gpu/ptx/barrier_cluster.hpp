@@ -1,0 +1,22 @@
+// barrier.cluster: all threads of all blocks of a cluster meet. PTX ISA, "barrier.cluster".
+//
+//   barrier_cluster_arrive()   .release.aligned: what this thread wrote is visible to whoever waits
+//   barrier_cluster_wait()     .acquire.aligned: until every thread of the cluster has arrived
+//
+// Twice in a kernel with multicast: before the first remote access, since the other block may not have begun, and
+// at the end, since a block's shared memory must not go while another still writes to it or arrives in it.
+#pragma once
+
+#include "gpu/ptx/words.hpp"
+
+namespace fp8twin {
+
+FP8TWIN_DEVICE void barrier_cluster_arrive() {
+  asm volatile("barrier.cluster.arrive.release.aligned;" ::: "memory");
+}
+
+FP8TWIN_DEVICE void barrier_cluster_wait() {
+  asm volatile("barrier.cluster.wait.acquire.aligned;" ::: "memory");
+}
+
+}  // namespace fp8twin

@@ -1,6 +1,6 @@
 // Which byte of shared memory wgmma reads as byte k of row r of an operand (A: row of D; B: column of D).
 //
-//   no swizzle    start + (r/8) * stride + (k/16) * leading + (r%8) * 16 + k%16        core matrices
+//   no swizzle    start + (r/8) * stride + (k/16) * leading + (r%8) * 16 + k%16        core_matrix.hpp
 //   swizzled      linear = start + (r/8) * stride + (r%8) * width + k                  width 128, 64, 32
 //                 linear ^ the chunk bits that the pattern gives at linear - 128 * base offset
 //
@@ -19,14 +19,16 @@
 // (tests/golden/layouts.json, "operands"): starts of 0 to 7 times 128 bytes and of 16 to 112, base offsets 0 to 7, A and B.
 #pragma once
 
+#include "emulator/layout/core_matrix.hpp"
 #include "emulator/layout/descriptor.hpp"
 
 namespace fp8twin {
 
 /// The address before the swizzle. k: 0 to 31 for one instruction.
 constexpr u32 wgmma_operand_linear_address(const MatrixDescriptor& d, u32 row, u32 k) {
-  const u32 group = d.start_address + row / 8 * d.stride_byte_offset + row % 8 * swizzle_width(d.swizzle);
-  return d.swizzle == SwizzleMode::none ? group + k / 16 * d.leading_byte_offset + k % 16 : group + k;
+  if (d.swizzle == SwizzleMode::none)
+    return d.start_address + core_matrix_offset(d.leading_byte_offset, d.stride_byte_offset, row, k);
+  return d.start_address + row / 8 * d.stride_byte_offset + row % 8 * swizzle_width(d.swizzle) + k;
 }
 
 constexpr u32 wgmma_operand_address(const MatrixDescriptor& d, u32 row, u32 k) {

@@ -22,6 +22,9 @@ namespace fp8twin {
 /// Bytes at the start of every block's shared memory that belong to the system.
 inline constexpr u32 reserved_shared_bytes = 1024;
 
+/// Where a block's shared memory ends at the latest: what an SM90 block can have, 227 KiB, behind the system's.
+inline constexpr u32 shared_memory_end = 228 * 1024;
+
 inline constexpr u32 shared_rank_shift = 24;
 
 /// The address of the same offset in the block of rank `rank`: what mapa.shared::cluster gives.

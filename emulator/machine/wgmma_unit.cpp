@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <utility>
 
 #include "emulator/layout/descriptor.hpp"
 #include "emulator/layout/fragment.hpp"
@@ -154,7 +155,22 @@ void WgmmaUnit::post(Thread& thread, Operation& operation) {
 }
 
 void WgmmaUnit::check_operand(const Actor& actor, u64 descriptor, u32 rows, const char* name) {
-  for (const u32 address : chunks(actor, descriptor, rows, name)) block_.shared.read(actor, address, 16);
+  const std::vector<u32>& table = chunks(actor, descriptor, rows, name);
+  for (const u32 address : table) block_.shared.read(actor, address, 16);
+
+  // TMA swizzles by absolute address: with a base offset the operand's chunks come back in another order.
+  MatrixDescriptor d = decode_descriptor(descriptor);
+  const u32 base_offset = std::exchange(d.base_offset, 0u), window = block_.rank << SharedMemory::rank_shift;
+  for (u32 i = 0; base_offset != 0 && i < table.size(); ++i) {
+    if (table[i] == window + wgmma_operand_address(d, i / 2, 16 * (i % 2)) ||
+        !block_.shared.written_by_tma(table[i]))
+      continue;
+    throw Fault(FaultKind::descriptor, actor.site, actor.thread, table[i],
+                fmt::format("{}: the descriptor of {} (0x{:016x}) has base offset {}, but TMA wrote shared "
+                            "0x{:x} swizzled by its "
+                            "absolute address: base offset 0 reads it",
+                            actor.text(), name, descriptor, base_offset, table[i]));
+  }
 }
 
 const std::vector<u32>& WgmmaUnit::chunks(const Actor& actor, u64 descriptor, u32 rows, const char* name) {

@@ -77,7 +77,7 @@ int compare(Session& session, double outputs);
 int convert(Session& session);
 int check_gemm(Session& session, bool small);
 int record(Session& session, const std::string& folder);
-int layouts(Session& session, const std::string& path);
+int layouts(Session& session, const std::string& path, bool resume);
 int compile_all(Session& session);
 
 }  // namespace fp8twin::capture

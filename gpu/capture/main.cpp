@@ -62,7 +62,9 @@ int main(int argc, char** argv) {
   std::string layouts_path;
   CLI::App* layouts_command = add("layouts", "record swizzles, operand addresses and fragments of the card");
   layouts_command->add_option("--out", layouts_path, "JSON file to write")->required();
-  layouts_command->callback([&] { status = layouts(session, layouts_path); });
+  bool resume = false;
+  layouts_command->add_flag("--resume", resume, "go on with a recording that a fault cut short");
+  layouts_command->callback([&] { status = layouts(session, layouts_path, resume); });
 
   CLI::App* compile_command = add("compile", "compile every kernel and print its resources; needs no GPU");
   compile_command->callback([&] { status = compile_all(session); });

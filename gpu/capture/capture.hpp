@@ -2,7 +2,7 @@
 //
 //   compare   the tensor core against an oracle of its own, on the card, over as many outputs as asked
 //   convert   the conversions over all 2^32 inputs
-//   gemm      the kernel gemm_1_one_tile against an oracle GEMM
+//   gemm      every step of the ladder against an oracle GEMM
 //   record    the golden files that tests/golden replays through the emulator
 //   layouts   what the card does with shared-memory addresses and registers, for tests/golden/layouts.json
 //   broken    what the card makes of planted bugs, for tests/golden/broken.json

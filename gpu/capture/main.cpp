@@ -49,7 +49,7 @@ int main(int argc, char** argv) {
   convert_command->callback([&] { status = convert(session); });
 
   bool small = false;
-  CLI::App* gemm_command = add("gemm", "the one-tile kernel against an oracle GEMM on the card");
+  CLI::App* gemm_command = add("gemm", "every step of the ladder against an oracle GEMM on the card");
   gemm_command->add_flag("--small", small, "small shapes only (for compute-sanitizer)");
   add_record(gemm_command);
   gemm_command->callback([&] { status = check_gemm(session, small); });

@@ -2,11 +2,12 @@
 #
 #   P/include/fp8twin/model.hpp          #include <fp8twin/model.hpp>, the entry that stays as it is
 #   P/include/fp8twin/emulator/...       every other header, under the path the project itself uses
-#   P/lib/cmake/fp8twin/                 the package: target fp8twin::emulator
+#   P/lib/cmake/fp8twin/                 the package: targets fp8twin::emulator and, where Boost.Context is, fp8twin::machine
 include(GNUInstallDirs)
 include(CMakePackageConfigHelpers)
 
 install(TARGETS fp8twin_emulator EXPORT fp8twinTargets)
+install(TARGETS fp8twin_machine EXPORT fp8twinMachineTargets)
 install(DIRECTORY emulator/include/ DESTINATION ${CMAKE_INSTALL_INCLUDEDIR} FILES_MATCHING PATTERN *.hpp)
 install(DIRECTORY emulator DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/fp8twin FILES_MATCHING PATTERN *.hpp
   PATTERN include EXCLUDE PATTERN cli EXCLUDE PATTERN bench EXCLUDE
@@ -17,6 +18,7 @@ endif()
 
 set(package ${CMAKE_INSTALL_LIBDIR}/cmake/fp8twin)
 install(EXPORT fp8twinTargets NAMESPACE fp8twin:: DESTINATION ${package})
+install(EXPORT fp8twinMachineTargets NAMESPACE fp8twin:: DESTINATION ${package})
 configure_package_config_file(emulator/fp8twinConfig.cmake.in ${PROJECT_BINARY_DIR}/fp8twinConfig.cmake
   INSTALL_DESTINATION ${package})
 write_basic_package_version_file(${PROJECT_BINARY_DIR}/fp8twinConfigVersion.cmake COMPATIBILITY SameMinorVersion)

@@ -6,7 +6,7 @@
 # network is touched.
 
 # to build the program
-build_packages=(g++ cmake ninja-build libfmt-dev nlohmann-json3-dev libcli11-dev libeigen3-dev)
+build_packages=(g++ cmake ninja-build libfmt-dev nlohmann-json3-dev libcli11-dev libeigen3-dev libboost-context-dev)
 # to build and run the tests, the benchmarks and the documentation
 test_packages=("${build_packages[@]}" catch2 libbenchmark-dev doxygen doxygen-awesome-css python3
                'python3-venv?' 'ca-certificates?' 'clang-format-14?')

@@ -15,7 +15,11 @@
 
 namespace fp8twin {
 
+// g++ takes a scoped enumerator for a shadow of a global type of that name (emulator/layout/integers.hpp).
+#pragma GCC diagnostic push
+#pragma GCC diagnostic ignored "-Wshadow"
 enum class DType { f8_e4m3, f8_e5m2, f8_e8m0, bf16, f16, f32, i32, u8 };
+#pragma GCC diagnostic pop
 
 /// The safetensors name, "F8_E4M3" and so on.
 std::string_view dtype_name(DType dtype);

@@ -119,8 +119,8 @@ void mbarrier_arrive(Thread& thread, u32 address, u32 expect_bytes, const char* 
           fmt::format("the mbarrier at shared 0x{:x} would expect {} bytes; it counts up to 2^20-1", address,
                       barrier.bytes));
   }
-  thread.release();
   barrier.gathered.join(thread.knowledge);
+  thread.release();
   --barrier.pending;
   maybe_complete(*thread.cluster, barrier, fmt::format("the last arrival was by {}", thread.name()), site);
   thread.cluster->maybe_yield(thread);
@@ -168,8 +168,8 @@ void named_barrier(Thread& thread, u32 id, u32 threads, bool wait, Site site) {
           fmt::format("{} {}, {}: the first to arrive, at {}, said {} threads", instruction, id, threads,
                       barrier.site.text(), barrier.expected));
   }
-  thread.release();
   barrier.gathered.join(thread.knowledge);
+  thread.release();
   ++barrier.arrived;
   if (wait) barrier.waiting.push_back(&thread);
   const bool last = barrier.arrived == barrier.expected;
@@ -193,8 +193,8 @@ void cluster_barrier_arrive(Thread& thread, Site site) {
     fault(FaultKind::barrier_use, thread, 0, site, "barrier.cluster.arrive twice without a wait between");
   ++thread.cluster_arrivals;
   barrier.site = site;
-  thread.release();
   barrier.gathered.join(thread.knowledge);
+  thread.release();
   if (++barrier.arrived < barrier.expected) return;
   barrier.arrived = 0;
   ++barrier.generation;

@@ -38,6 +38,7 @@ Cluster::Cluster(const ClusterSettings& settings, u32 x0, u32 y0) : settings_(se
     block->banks.reset(warps);
     // What the compiler can give each thread of so many: all of the 64 K registers, in steps of 8.
     block->warp_registers.assign(warps, std::min(65536 / (warps * 32) / 8 * 8, 255u));
+    block->registers_known.assign(warps, false);
     for (Rendezvous& barrier : block->named) barrier.gathered = Knowledge(max_components_);
     for (u32 tid = 0; tid < settings.threads; ++tid) {
       auto thread = std::make_unique<Thread>();

@@ -84,7 +84,9 @@ void set_max_registers(Thread& thread, u32 registers, bool increase, Site site) 
                             thread.actor(instruction, site).text(), registers));
   }
   u32& own = block.warp_registers[thread.warp()];
-  if (increase ? registers < own : registers > own) {
+  // At launch a warp has what ptxas chose, which is not known here: up to `own`.
+  const bool known = block.registers_known[thread.warp()];
+  if (increase ? registers < own && known : registers > own) {
     throw Fault(FaultKind::barrier_use, site, static_cast<int>(thread.tid), 0,
                 fmt::format("{} to {} registers, but the warp has {}", thread.actor(instruction, site).text(),
                             registers, own));
@@ -99,6 +101,7 @@ void set_max_registers(Thread& thread, u32 registers, bool increase, Site site) 
     thread.cluster->suspend(thread);
   }
   own = registers;  // the first lane to pass changes it for its warp
+  block.registers_known[thread.warp()] = true;
   if (!increase) thread.cluster->wake(block.register_waiters);
 }
 

@@ -168,14 +168,14 @@ const std::array<std::array<u32, 5>, 32>& warp_collective(
   warp.arrived = 0;
   if (act) act(warp);
   if (orders_memory) {
-    thread.release();
     Knowledge together = thread.knowledge;
-    for (Thread* other : warp.waiting) {
-      other->release();
-      together.join(other->knowledge);
-    }
+    for (const Thread* other : warp.waiting) together.join(other->knowledge);
     thread.knowledge.join(together);
-    for (Thread* other : warp.waiting) other->knowledge.join(together);
+    thread.release();
+    for (Thread* other : warp.waiting) {
+      other->knowledge.join(together);
+      other->release();
+    }
   }
   thread.cluster->wake(warp.waiting);
   return warp.value;

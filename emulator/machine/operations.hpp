@@ -57,8 +57,8 @@ void bulk_wait_group(Thread& thread, u32 pending_groups, const char* instruction
 
 // --- fences ----------------------------------------------------------------------------------------
 inline void proxy_fence(Thread& thread) {
-  thread.release();
   thread.knowledge.proxy_fence();
+  thread.release();
 }
 
 }  // namespace fp8twin::machine

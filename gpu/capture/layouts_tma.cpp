@@ -11,7 +11,7 @@
 #include "emulator/layout/tensor_map.hpp"
 #include "emulator/support/error.hpp"
 #include "gpu/capture/device/layout_records.hpp"
-#include "gpu/capture/tensor_map.hpp"
+#include "gpu/launch/tensor_map.hpp"
 
 namespace fp8twin::capture {
 namespace {

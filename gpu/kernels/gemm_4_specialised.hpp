@@ -62,10 +62,10 @@ FP8TWIN_DEVICE void gemm_4_specialised(Config config, const TmaGemmArguments& ar
   bar_sync(0, warpgroup + consumer_threads(config));
 
   if (tid_x() < warpgroup) {
-    setmaxnreg_dec<producer_registers>();
+    give_registers(config);
     if (tid_x() < 32 && elect_sync(full_warp)) produce_4(config, arguments, shared, tile);
   } else {
-    take_consumer_registers(config);
+    take_registers(config);
     consume_4(config, arguments.gemm, shared, tile, tid_x() - warpgroup);
   }
 }

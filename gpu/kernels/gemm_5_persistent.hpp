@@ -73,10 +73,10 @@ FP8TWIN_DEVICE void gemm_5_persistent(Config config, const TmaGemmArguments& arg
   bar_sync(0, warpgroup + consumer_threads(config));
 
   if (tid_x() < warpgroup) {
-    setmaxnreg_dec<producer_registers>();
+    give_registers(config);
     if (tid_x() < 32 && elect_sync(full_warp)) produce_5(config, arguments, shared, raster);
   } else {
-    take_consumer_registers(config);
+    take_registers(config);
     consume_5(config, g, shared, raster, tid_x() - warpgroup);
   }
 }

@@ -69,11 +69,11 @@ FP8TWIN_DEVICE void gemm_6_multicast(Config config, const TmaGemmArguments& argu
   barrier_cluster();
 
   if (tid_x() < warpgroup) {
-    setmaxnreg_dec<producer_registers>();
+    give_registers(config);
     if (tid_x() < 32 && elect_sync(full_warp)) produce_6(config, arguments, shared);
     bar_warp_sync(full_warp);
   } else {
-    take_consumer_registers(config);
+    take_registers(config);
     consume_6(config, arguments.gemm, shared, tid_x() - warpgroup);
   }
   barrier_cluster();

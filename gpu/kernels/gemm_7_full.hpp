@@ -79,11 +79,11 @@ FP8TWIN_DEVICE void gemm_7_full(Config config, const TmaGemmArguments& arguments
   barrier_cluster();
 
   if (tid_x() < warpgroup) {
-    setmaxnreg_dec<producer_registers>();
+    give_registers(config);
     if (tid_x() < 32 && elect_sync(full_warp)) produce_7(config, arguments, shared);
     bar_warp_sync(full_warp);
   } else {
-    take_consumer_registers(config);
+    take_registers(config);
     consume_7(config, arguments, shared, tid_x() - warpgroup);
   }
   barrier_cluster();

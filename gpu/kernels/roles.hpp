@@ -3,8 +3,10 @@
 //   threads      0 .. 127      128 .. 255      256 .. 383
 //   warpgroup    producer      consumer 0      consumer 1
 //   rows of A    -             0 .. 63         64 .. 127
-//   registers    40            232             232             = 504, of 3 * 168 at launch
-//                40            240             -               = 280, of 2 * 168 at least
+//
+//   registers    at launch 168 168 168: of 65536, the most that 384 threads can have
+//                after     40  232 232: P and total of 192 columns are 192 registers
+//                one consumer warpgroup: 256 threads have up to 255 each, and nothing needs to move
 #pragma once
 
 #include "gpu/kernels/arguments.hpp"
@@ -12,19 +14,16 @@
 
 namespace fp8twin {
 
-inline constexpr u32 producer_registers = 40;
-
-/// Registers of a consumer thread: what the producer leaves over, a multiple of 8.
-constexpr u32 consumer_registers(u32 tile_m) { return tile_m == 64 ? 240 : 232; }
-
-/// By all consumers. The instruction wants a constant, so the choice is an `if`, which the card's compiler folds.
+/// By all threads of the producer's warpgroup.
 template <class Config>
-FP8TWIN_DEVICE void take_consumer_registers(Config config) {
-  if (config.tile_m == 64) {
-    setmaxnreg_inc<consumer_registers(64)>();
-  } else {
-    setmaxnreg_inc<consumer_registers(128)>();
-  }
+FP8TWIN_DEVICE void give_registers(Config config) {
+  if (config.tile_m == 128) setmaxnreg_dec<40>();
+}
+
+/// By all consumers.
+template <class Config>
+FP8TWIN_DEVICE void take_registers(Config config) {
+  if (config.tile_m == 128) setmaxnreg_inc<232>();
 }
 
 /// Where the 64 rows of A of this consumer's warpgroup begin.

@@ -33,7 +33,7 @@ struct Driver {
   decltype(::cuModuleUnload)* module_unload;
   decltype(::cuModuleGetFunction)* module_function;
   decltype(::cuFuncSetAttribute)* function_attribute;
-  decltype(::cuLaunchKernel)* launch;
+  decltype(::cuLaunchKernelEx)* launch;
   decltype(::cuMemAlloc)* allocate;
   decltype(::cuMemFree)* release;
   decltype(::cuMemsetD8)* fill;
@@ -58,7 +58,7 @@ struct Driver {
     FP8TWIN_LOAD(module_unload, cuModuleUnload);
     FP8TWIN_LOAD(module_function, cuModuleGetFunction);
     FP8TWIN_LOAD(function_attribute, cuFuncSetAttribute);
-    FP8TWIN_LOAD(launch, cuLaunchKernel);
+    FP8TWIN_LOAD(launch, cuLaunchKernelEx);
     FP8TWIN_LOAD(allocate, cuMemAlloc);
     FP8TWIN_LOAD(release, cuMemFree);
     FP8TWIN_LOAD(fill, cuMemsetD8);
@@ -158,10 +158,20 @@ void Kernel::launch_raw(Grid grid, unsigned threads, unsigned shared_bytes, cons
   driver().check(driver().function_attribute(function_, CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES,
                                              static_cast<int>(shared_bytes)),
                  "cuFuncSetAttribute");
+  CUlaunchAttribute cluster = {};
+  cluster.id = CU_LAUNCH_ATTRIBUTE_CLUSTER_DIMENSION;
+  cluster.value.clusterDim.x = grid.cluster;
+  cluster.value.clusterDim.y = cluster.value.clusterDim.z = 1;
+  CUlaunchConfig config = {};
+  config.gridDimX = grid.x;
+  config.gridDimY = grid.y;
+  config.blockDimX = threads;
+  config.gridDimZ = config.blockDimY = config.blockDimZ = 1;
+  config.sharedMemBytes = shared_bytes;
+  config.attrs = &cluster;
+  config.numAttrs = grid.cluster > 1 ? 1 : 0;
   void* pointers[] = {const_cast<void*>(arguments)};
-  driver().check(
-      driver().launch(function_, grid.x, grid.y, 1, threads, 1, 1, shared_bytes, nullptr, pointers, nullptr),
-      "cuLaunchKernel");
+  driver().check(driver().launch(&config, function_, pointers, nullptr), "cuLaunchKernelEx");
 }
 
 namespace memory {

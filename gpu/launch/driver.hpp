@@ -46,8 +46,9 @@ class Device {
 /// True where Device can be made; otherwise `why` says why not.
 bool device_present(std::string& why);
 
+/// Blocks; `cluster` neighbours along x share a cluster.
 struct Grid {
-  unsigned x = 1, y = 1;
+  unsigned x = 1, y = 1, cluster = 1;
 };
 
 class Kernel {
@@ -93,6 +94,7 @@ class Buffer {
   explicit Buffer(std::span<const T> values) : Buffer(values.size()) {
     memory::upload(address_, values.data(), values.size_bytes());
   }
+  explicit Buffer(const std::vector<T>& values) : Buffer(std::span<const T>(values)) {}
   ~Buffer() { memory::release(address_); }
   Buffer(const Buffer&) = delete;
   Buffer& operator=(const Buffer&) = delete;

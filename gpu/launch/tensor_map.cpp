@@ -1,13 +1,14 @@
-#include "gpu/capture/tensor_map.hpp"
+#include "gpu/launch/tensor_map.hpp"
 
 #include <cuda.h>
 #include <fmt/format.h>
 
 #include <array>
 
+#include "emulator/support/error.hpp"
 #include "gpu/launch/library.hpp"
 
-namespace fp8twin::capture {
+namespace fp8twin {
 namespace {
 
 CUtensorMapDataType driver_type(TensorElement element) {
@@ -62,7 +63,7 @@ bool encode_tensor_map(const TensorMapDescription& d, TensorMap& map, std::strin
   const CUresult result = encode_tiled()(
       &encoded, driver_type(d.element), d.rank, reinterpret_cast<void*>(d.base), size.data(), stride.data(),
       box.data(), every.data(), CU_TENSOR_MAP_INTERLEAVE_NONE, driver_swizzle(d.swizzle),
-      CU_TENSOR_MAP_L2_PROMOTION_NONE, CU_TENSOR_MAP_FLOAT_OOB_FILL_NONE);
+      CU_TENSOR_MAP_L2_PROMOTION_L2_256B, CU_TENSOR_MAP_FLOAT_OOB_FILL_NONE);
   if (result != CUDA_SUCCESS) {
     refusal = fmt::format("cuTensorMapEncodeTiled refuses (CUresult {})", static_cast<int>(result));
     return false;
@@ -71,4 +72,16 @@ bool encode_tensor_map(const TensorMapDescription& d, TensorMap& map, std::strin
   return true;
 }
 
-}  // namespace fp8twin::capture
+TensorMap encode_tensor_map(const TensorMapDescription& description) {
+  TensorMap map = {};
+  std::string refusal;
+  if (!encode_tensor_map(description, map, refusal)) {
+    throw Error(
+        fmt::format("a tensor map of {} x {} elements with rows {} bytes apart and boxes of {} x {}: {}",
+                    description.size[1], description.size[0], description.stride[0], description.box[1],
+                    description.box[0], refusal));
+  }
+  return map;
+}
+
+}  // namespace fp8twin

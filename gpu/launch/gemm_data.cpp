@@ -1,0 +1,50 @@
+#include "gpu/launch/gemm_data.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "emulator/support/error.hpp"
+
+namespace fp8twin {
+namespace {
+
+void need(const char* name, u64 found, u64 needed) {
+  if (found != needed) throw Error(fmt::format("{} has {} elements: {} are needed", name, found, needed));
+}
+
+std::vector<u8> moved_rows(std::span<const u8> bytes, u64 rows, u64 width, u64 from_stride, u64 to_stride) {
+  std::vector<u8> moved(rows * to_stride);
+  for (u64 row = 0; row < rows; ++row) {
+    const std::span<const u8> from = bytes.subspan(row * from_stride, width);
+    std::copy(from.begin(), from.end(), moved.begin() + static_cast<std::ptrdiff_t>(row * to_stride));
+  }
+  return moved;
+}
+
+}  // namespace
+
+void check_operands(const LaunchPlan& plan, const GemmOperands& operands, u32 trace_tile_m,
+                    u32 trace_tile_n) {
+  const u64 k_blocks = plan.trace().k_blocks, n_blocks = (u64{plan.n} + 127) / 128;
+  need("a", operands.a.size(), u64{plan.m} * plan.k);
+  need("b", operands.b.size(), u64{plan.n} * plan.k);
+  need("a_scale", operands.a_scale.size(), plan.m * k_blocks);
+  need("b_scale", operands.b_scale.size(), n_blocks * k_blocks);
+  if (!plan.config.trace || plan.grid_x == 0) return;
+  const u64 row = u64{trace_tile_m} * plan.config.tile_m, column = u64{trace_tile_n} * plan.config.tile_n;
+  if (row >= plan.m || column >= plan.n) {
+    throw Error(fmt::format("the tile to trace, {},{}, begins at row {}, column {}: D is {} x {}",
+                            trace_tile_m, trace_tile_n, row, column, plan.m, plan.n));
+  }
+}
+
+std::vector<u8> padded_rows(std::span<const u8> bytes, u64 rows, u64 width, u64 stride) {
+  return moved_rows(bytes, rows, width, width, stride);
+}
+
+std::vector<u8> cropped_rows(std::span<const u8> bytes, u64 rows, u64 width, u64 stride) {
+  return moved_rows(bytes, rows, width, stride, width);
+}
+
+}  // namespace fp8twin

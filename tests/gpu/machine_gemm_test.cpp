@@ -1,0 +1,109 @@
+// The ladder on the emulated machine: every step gives the model's bits, whatever the schedule, and no checker speaks.
+#include "gpu/launch/machine_gemm.hpp"
+
+#include <string>
+#include <vector>
+
+#include "tests/catch.hpp"
+#include "tests/gpu/random_gemm.hpp"
+
+using namespace fp8twin;
+using test::RandomGemm;
+
+namespace {
+
+constexpr machine::Schedule schedules[] = {machine::Schedule::earliest, machine::Schedule::latest,
+                                           machine::Schedule::mixed, machine::Schedule::random};
+
+std::size_t differing(const std::vector<u8>& a, const std::vector<u8>& b) {
+  REQUIRE(a.size() == b.size());
+  std::size_t count = 0;
+  for (std::size_t i = 0; i < a.size(); ++i) count += a[i] != b[i];
+  return count;
+}
+
+void check(const RandomGemm& problem, const GemmConfig& config, machine::Schedule schedule, u64 seed,
+           u32 multiprocessors = 4) {
+  INFO(config.name() << ", M " << problem.m << " N " << problem.n << " K " << problem.k << ", schedule "
+                     << static_cast<int>(schedule) << " seed " << seed);
+  const LaunchPlan plan = plan_gemm(problem.m, problem.n, problem.k, config, multiprocessors);
+  MachineGemmOptions options;
+  options.launch.schedule = schedule;
+  options.launch.seed = seed;
+  options.launch.threads = 1;
+  const MachineGemmResult result = run_on_machine(plan, problem.operands(), options);
+  CHECK(differing(result.d, problem.model(config.output_f32)) == 0);
+}
+
+/// One tile and one cluster of a step, every kind of it.
+std::vector<GemmConfig> some_configs(int step) {
+  std::vector<GemmConfig> some;
+  for (const GemmConfig& config : offered_configs(step)) {
+    if (config.tile_n == 16 || config.tile_n == 112 || (step == last_step && config.tile_n == 24))
+      some.push_back(config);
+  }
+  return some;
+}
+
+}  // namespace
+
+TEST_CASE("every step, every kind of tile and cluster: the model's bits, tails in every direction") {
+  for (int step = first_step; step <= last_step; ++step) {
+    const RandomGemm tails(131, 126, 336, Distribution::adversarial, 7);
+    for (const GemmConfig& config : some_configs(step)) check(tails, config, machine::Schedule::random, 1);
+  }
+}
+
+TEST_CASE("one K block, fewer than stages, none; one row, one column; nothing at all") {
+  for (int step = first_step; step <= last_step; ++step) {
+    for (const bool f32 : {false, true}) {
+      const GemmConfig config = default_config(step, 64, 64, f32, 4);
+      for (const i64 k : {i64{0}, i64{1}, i64{128}, i64{256}}) {
+        check(RandomGemm(65, 40, k, Distribution::normal, 3), config, machine::Schedule::latest, 1);
+      }
+      check(RandomGemm(1, 1, 128, Distribution::uniform, 3), config, machine::Schedule::random, 2);
+      check(RandomGemm(0, 5, 128, Distribution::uniform, 3), config, machine::Schedule::random, 2);
+      check(RandomGemm(5, 0, 128, Distribution::uniform, 3), config, machine::Schedule::random, 2);
+    }
+  }
+}
+
+TEST_CASE("every step under twenty seeds of every schedule") {
+  const RandomGemm problem(70, 72, 400, Distribution::normal, 11);
+  for (int step = first_step; step <= last_step; ++step) {
+    GemmConfig config{
+        .step = step, .tile_m = 64, .tile_n = 16, .stages = step < 3 ? 1u : 2u, .output_f32 = step % 2 == 0};
+    if (step >= 6) config.cluster_m = 2;
+    for (const machine::Schedule schedule : schedules) {
+      for (u64 seed = 1; seed <= 5; ++seed) check(problem, config, schedule, seed, 2);
+    }
+  }
+}
+
+TEST_CASE("tiles that straddle scale blocks, and tiles wider than one") {
+  const RandomGemm problem(64, 600, 160, Distribution::normal, 5);
+  for (const u32 tile_n : {104u, 136u, 152u, 176u, 192u}) {
+    for (const int step : {1, last_step}) {
+      GemmConfig config{.step = step, .tile_m = 64, .tile_n = tile_n, .stages = step == 1 ? 1u : 2u};
+      check(problem, config, machine::Schedule::random, 1);
+    }
+  }
+}
+
+TEST_CASE("the full kernel's staging meets no bank twice, for every width of panel") {
+  const RandomGemm problem(128, 200, 128, Distribution::normal, 5);
+  for (const bool f32 : {false, true}) {
+    for (const u32 tile_n : {8u, 16u, 24u, 32u, 48u, 64u, 72u, 128u}) {
+      const GemmConfig config{
+          .step = last_step, .tile_m = 128, .tile_n = tile_n, .stages = 2, .output_f32 = f32};
+      INFO(config.name());
+      const MachineGemmResult result =
+          run_on_machine(plan_gemm(problem.m, problem.n, problem.k, config, 2), problem.operands());
+      REQUIRE_FALSE(result.report.bank_notes.empty());
+      for (const machine::BankNote& note : result.report.bank_notes) {
+        INFO(note.instruction << " " << note.site.file << ":" << note.site.line);
+        CHECK(note.extra_wavefronts == 0);
+      }
+    }
+  }
+}

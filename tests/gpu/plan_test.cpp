@@ -1,0 +1,160 @@
+// The launch plan and what it is made of: tiles of the raster, scale blocks a tile meets, shared memory, padding.
+#include "gpu/launch/plan.hpp"
+
+#include <algorithm>
+#include <set>
+#include <string>
+
+#include "emulator/support/error.hpp"
+#include "gpu/kernels/raster.hpp"
+#include "gpu/kernels/shared_layout.hpp"
+#include "tests/catch.hpp"
+
+using namespace fp8twin;
+
+namespace {
+
+std::string refusal(const GemmConfig& config) {
+  try {
+    check_offered(config);
+  } catch (const Error& error) {
+    return error.what();
+  }
+  return "";
+}
+
+}  // namespace
+
+TEST_CASE("the raster meets every tile once, in groups of eight rows") {
+  for (u32 tiles_m = 1; tiles_m <= 20; ++tiles_m) {
+    for (u32 tiles_n = 1; tiles_n <= 9; ++tiles_n) {
+      const Raster raster{tiles_m, tiles_n};
+      std::set<std::pair<u32, u32>> met;
+      for (u32 index = 0; index < raster.tiles(); ++index) {
+        const RasterPlace place = raster.place(index);
+        REQUIRE(place.m < tiles_m);
+        REQUIRE(place.n < tiles_n);
+        CHECK(place.m / Raster::group == index / (Raster::group * tiles_n));
+        met.insert({place.m, place.n});
+      }
+      CHECK(met.size() == raster.tiles());
+    }
+  }
+  CHECK(Raster{9, 3}.place(8) == RasterPlace{0, 1});
+  CHECK(Raster{9, 3}.place(24) == RasterPlace{8, 0});
+  CHECK(Raster{9, 3}.place(26) == RasterPlace{8, 2});
+}
+
+TEST_CASE("shared memory: nothing overlaps, tiles begin on the swizzle's period, barriers on eight bytes") {
+  for (const GemmConfig& config : offered_configs()) {
+    INFO(config.name());
+    const SharedLayout shared = shared_layout(config, 4096, config.step == last_step);
+    u32 end = 4096;
+    const auto next = [&](u32 begin, u32 bytes, u32 alignment) {
+      CHECK(begin >= end);
+      CHECK(begin % alignment == 0);
+      end = begin + bytes;
+    };
+    for (u32 stage = 0; stage < config.stages; ++stage) next(shared.a_tile(stage), config.tile_m * 128, 1024);
+    for (u32 stage = 0; stage < config.stages; ++stage) next(shared.b_tile(stage), config.tile_n * 128, 1024);
+    next(shared.staging(), shared.staging_bytes, 1024);
+    for (u32 stage = 0; stage < config.stages; ++stage) next(shared.full(stage), 8, 8);
+    for (u32 stage = 0; stage < config.stages; ++stage) next(shared.empty(stage), 8, 8);
+    CHECK(shared.end() == end);
+    CHECK(config.shared_bytes() == 1024 + end - 4096);
+    CHECK(config.shared_bytes() <= most_shared_bytes);
+  }
+}
+
+TEST_CASE(
+    "what is offered: every step, names unlike each other, each accepted, at least 3 stages in the full "
+    "kernel") {
+  std::set<std::string> names;
+  const std::vector<GemmConfig> all = offered_configs();
+  for (const GemmConfig& config : all) {
+    names.insert(config.name());
+    CHECK(refusal(config) == "");
+    CHECK(config.threads() <= 384);
+    if (config.step == last_step) CHECK(config.stages >= 3);
+  }
+  CHECK(names.size() == all.size());
+  for (int step = first_step; step <= last_step; ++step) {
+    CHECK(std::any_of(all.begin(), all.end(), [&](const GemmConfig& config) { return config.step == step; }));
+    CHECK(step_from_name(step_name(step)) == step);
+    CHECK(step_from_name(std::to_string(step)) == step);
+  }
+  CHECK(GemmConfig{.stages = 4, .cluster_m = 2}.name() == "gemm_7_full_128x128_s4_c2x1_bf16");
+}
+
+TEST_CASE("what is not offered is refused in a sentence that says what is") {
+  CHECK_THROWS_AS(step_from_name("gemm_8"), Error);
+  CHECK(refusal({.step = 2, .tile_m = 128, .stages = 1}) ==
+        "gemm_2_tma: tiles of 128 rows are not offered; offered are 64");
+  CHECK(
+      refusal({.tile_n = 100}).find("gemm_7_full: tiles of 100 columns are not offered; offered are 8, 16") ==
+      0);
+  CHECK(refusal({.step = 5, .cluster_m = 2}) ==
+        "gemm_5_persistent: clusters of 2x1 are not offered; offered is 1x1");
+  CHECK(refusal({.cluster_m = 2, .cluster_n = 2}) ==
+        "gemm_7_full: clusters of 2x2 are not offered; offered are 1x1, 2x1, 1x2");
+  CHECK(refusal({.tile_n = 24, .cluster_m = 2}).find("no halves of whole eights") != std::string::npos);
+  CHECK(refusal({.stages = 1}) == "gemm_7_full: 1 stages with tiles of 128x128: 2 to 6 are possible");
+  CHECK(refusal({.step = 1, .tile_m = 64, .stages = 2}) ==
+        "gemm_1_one_tile: 2 stages with tiles of 64x128: 1 are possible");
+}
+
+TEST_CASE("a plan pads what TMA needs, and covers D") {
+  for (const GemmConfig& config : offered_configs()) {
+    for (const auto& [m, n, k] : {std::tuple<i64, i64, i64>{1, 1, 1}, {129, 201, 333}, {4096, 7168, 2048}}) {
+      const LaunchPlan plan = plan_gemm(m, n, k, config, 132);
+      INFO(config.name() << " " << m << " " << n << " " << k);
+      CHECK(plan.grid_x % plan.cluster == 0);
+      if (config.step >= 5) {
+        CHECK(plan.grid_x <= 132);
+      } else {
+        CHECK(u64{plan.grid_x} * config.tile_m >= u64{plan.m});
+        CHECK(u64{plan.grid_y} * config.tile_n >= u64{plan.n});
+      }
+      if (config.step > 1) {
+        CHECK(plan.a_stride % 16 == 0);
+        CHECK(plan.b_stride % 16 == 0);
+        CHECK(plan.a.size[0] ==
+              plan.k);  // the true extent: what pads is filled with zeros, whatever it holds
+        CHECK(plan.a.box[1] * config.cluster_n == config.tile_m);
+        CHECK(plan.b.box[1] * config.cluster_m == config.tile_n);
+      }
+      if (config.step == last_step) {
+        CHECK(plan.d.stride[0] % 16 == 0);
+        CHECK(config.tile_n % plan.d.box[0] == 0);
+        CHECK(plan.d.size[0] == plan.n);
+      }
+    }
+  }
+}
+
+TEST_CASE("extents beyond what a kernel takes are refused; empty ones launch nothing") {
+  const GemmConfig config;
+  CHECK_THROWS_AS(plan_gemm(-1, 8, 8, config, 132), Error);
+  CHECK_THROWS_AS(plan_gemm(8, i64{1} << 31, 8, config, 132), Error);
+  CHECK_THROWS_AS(plan_gemm(64, 65536 * 16, 8, {.step = 2, .tile_m = 64, .tile_n = 16, .stages = 1}, 132),
+                  Error);
+  CHECK(plan_gemm(0, 8, 8, config, 132).grid_x == 0);
+  CHECK(plan_gemm(8, 0, 8, config, 132).grid_x == 0);
+  CHECK(plan_gemm(8, 8, 0, config, 132).grid_x == 1);
+}
+
+TEST_CASE("the default is offered, and small where D is") {
+  for (int step = first_step; step <= last_step; ++step) {
+    for (const bool f32 : {false, true}) {
+      for (const auto& [m, n] : {std::pair<i64, i64>{1, 1}, {64, 2112}, {4096, 7168}, {333, 1000}}) {
+        const GemmConfig config = default_config(step, m, n, f32, 132);
+        INFO(config.name() << " for " << m << " x " << n);
+        CHECK(refusal(config) == "");
+        CHECK(config.step == step);
+        CHECK(config.output_f32 == f32);
+      }
+    }
+  }
+  CHECK(default_config(last_step, 1, 1, false, 132).tile_m == 64);
+  CHECK(default_config(last_step, 4096, 7168, false, 132).tile_m == 128);
+}

@@ -79,6 +79,15 @@ constexpr u32 box_offset(const TensorMapDescription& map, u32 x, u32 y, u32 z = 
   return (z * map.box[1] + y) * box_row_pitch(map) + x * element_bytes(map.element);
 }
 
+/// Why the card ends a copy with a fault instead of making it; null: it makes it.
+constexpr const char* copy_fault(const TensorMapDescription& map, TensorCoordinate at, u32 address,
+                                 bool store) {
+  if (address % 128 != 0) return "the shared address is no multiple of 128";
+  if (i64{at.x} * element_bytes(map.element) % 16 != 0) return "x is no multiple of 16 bytes";
+  if (store && (at.x < 0 || at.y < 0 || at.z < 0)) return "a store begins at a negative coordinate";
+  return nullptr;
+}
+
 /// Where byte 0 of the box's element (x, y, z) lies when the box lands at `address`.
 constexpr u32 box_element_address(const TensorMapDescription& map, u32 address, u32 x, u32 y, u32 z = 0) {
   return swizzle(map.swizzle, address + box_offset(map, x, y, z));

@@ -86,7 +86,7 @@ TEST_CASE("a launch counts by line and by whole warps, summed over blocks") {
   const machine::LaunchReport report = run({.threads = 64, .shared_bytes = 16384, .grid = {3, 1}}, [] {
     const u32 at = dynamic_shared();
     for (u32 i = 0; i < 2; ++i) st_shared_u32(at + 8192 + 4 * tid_x(), 0);  // no conflict
-    st_shared_u32(at + 128 * tid_x(), 1);                            // one bank
+    st_shared_u32(at + 128 * tid_x(), 1);                                   // one bank
     bar_sync(0, 64);
     if (tid_x() < 16) ld_shared_u32(at + 128 * tid_x());  // half a warp: not counted
   });

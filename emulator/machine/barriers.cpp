@@ -2,6 +2,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <utility>
 
 #include "emulator/machine/operations.hpp"
 
@@ -95,6 +96,8 @@ void mbarrier_init(Thread& thread, u32 address, u32 count, Site site) {
   block.shared.mark_barrier(address, true);
   barrier->live = true;
   barrier->initialised = actor.event;
+  barrier->past += std::exchange(barrier->phase, 0u);
+  barrier->bytes = 0;
   barrier->count = barrier->pending = count;
   barrier->gathered = barrier->released = thread.knowledge;
   thread.release();
@@ -112,6 +115,13 @@ void mbarrier_inval(Thread& thread, u32 address, Site site) {
 void mbarrier_arrive(Thread& thread, u32 address, u32 expect_bytes, const char* instruction, Site site) {
   Block& block = block_of(thread, address, site);
   MBarrier& barrier = live_barrier(thread, block, address, instruction, site);
+  if (barrier.pending == 0) {
+    fault(
+        FaultKind::barrier_use, thread, address, site,
+        fmt::format("{}: phase {} of the mbarrier at shared 0x{:x} has had its {} arrivals, and waits for {} "
+                    "bytes",
+                    instruction, barrier.phase, address, barrier.count, barrier.bytes));
+  }
   barrier.bytes += expect_bytes;
   if (expect_bytes) barrier.expect_site = site;
   if (barrier.bytes > (1 << 20) - 1 || barrier.bytes < -((1 << 20) - 1)) {
@@ -189,7 +199,7 @@ void named_barrier(Thread& thread, u32 id, u32 threads, bool wait, Site site) {
 void cluster_barrier_arrive(Thread& thread, Site site) {
   Rendezvous& barrier = thread.cluster->rendezvous();
   barrier.expected = static_cast<u32>(thread.cluster->blocks().size()) * thread.cluster->settings().threads;
-  if (thread.cluster_arrivals != barrier.generation)
+  if (thread.cluster_arrivals != thread.cluster_waits)
     fault(FaultKind::barrier_use, thread, 0, site, "barrier.cluster.arrive twice without a wait between");
   ++thread.cluster_arrivals;
   barrier.site = site;
@@ -197,20 +207,22 @@ void cluster_barrier_arrive(Thread& thread, Site site) {
   thread.release();
   if (++barrier.arrived < barrier.expected) return;
   barrier.arrived = 0;
+  barrier.released = barrier.gathered;  // a slow waiter must not learn what others bring to the next one
   ++barrier.generation;
   thread.cluster->wake(barrier.waiting);
 }
 
 void cluster_barrier_wait(Thread& thread, Site site) {
   Rendezvous& barrier = thread.cluster->rendezvous();
-  if (thread.cluster_arrivals == 0)
+  if (thread.cluster_arrivals == thread.cluster_waits)
     fault(FaultKind::barrier_use, thread, 0, site, "barrier.cluster.wait without an arrive before it");
+  ++thread.cluster_waits;
   if (barrier.generation < thread.cluster_arrivals) {
     barrier.waiting.push_back(&thread);
     thread.wait = {Wait::For::cluster_barrier, 0, thread.cluster_arrivals, 0, "barrier.cluster.wait", site};
     thread.cluster->suspend(thread);
   }
-  thread.knowledge.join(barrier.gathered);
+  thread.knowledge.join(barrier.released);
 }
 
 }  // namespace fp8twin::machine

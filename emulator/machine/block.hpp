@@ -16,8 +16,9 @@ namespace fp8twin::machine {
 /// Threads that meet: a named barrier of the block, or the barrier of a cluster.
 struct Rendezvous {
   u32 expected = 0, arrived = 0, generation = 0;
-  Site site;  // of the first who arrived
-  Knowledge gathered;
+  Site site;           // of the first who arrived
+  Knowledge gathered;  // of all who have arrived
+  Knowledge released;  // the same when the last one did (cluster barrier only)
   std::vector<Thread*> waiting;
 };
 

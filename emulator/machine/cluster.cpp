@@ -85,6 +85,17 @@ void need_no_stores(const Thread& thread) {
                   bulk.site.text(), thread.name()));
 }
 
+/// The last copy into a block must be waited for by one of its threads, even if it happens to have landed.
+void need_waited_for(const Block& block, const MBarrier& barrier) {
+  const auto knows = [&](const auto& thread) { return thread->knowledge.knows(barrier.last_copy); };
+  if (std::any_of(block.threads.begin(), block.threads.end(), knows)) return;
+  throw Fault(
+      FaultKind::unfinished, barrier.copy_site, -1, barrier.address,
+      fmt::format("{}: block ({},{}) ends, and none of its threads has waited at the mbarrier at shared "
+                  "0x{:x} for this copy, which may still write shared memory",
+                  barrier.copy_site.text(), block.x, block.y, barrier.address));
+}
+
 }  // namespace
 
 // --- threads ---------------------------------------------------------------------------------------
@@ -265,6 +276,7 @@ void Cluster::need_finished() const {
                     copy.thread->name(), copy.store ? "its bulk group" : "its mbarrier"));
   }
   for (const auto& block : blocks_) {
+    for (const auto& barrier : block->mbarriers) need_waited_for(*block, *barrier);
     for (const auto& unit : block->wgmma) {
       if (!unit->has_pending()) continue;
       throw Fault(FaultKind::unfinished, {}, -1, 0,

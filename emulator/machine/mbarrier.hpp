@@ -31,14 +31,17 @@ struct MBarrier {
   u32 pending = 0;     // arrivals still missing
   i64 bytes = 0;       // expected and not landed; negative while copies run ahead of expect_tx
   u32 phase = 0;       // phases completed since init
+  u32 past = 0;        // and before that, by barriers that were here until mbarrier.inval
   u32 in_flight = 0;   // bytes of copies issued under this phase, not landed
+  Event last_copy;     // the completion that the last copy issued belongs to
+  Site copy_site;      // of that copy
   Site expect_site;    // of the last expect_tx
   Knowledge gathered;  // of everybody who arrived so far
   Knowledge released;  // the same when the last phase ended: what a wait passes on
   std::vector<Thread*> waiting;
 
   /// The event "the current phase is over".
-  Event completion() const { return {component, phase + 1}; }
+  Event completion() const { return {component, past + phase + 1}; }
   bool is_over(u32 parity) const { return (phase & 1) != parity; }
 };
 

@@ -104,6 +104,11 @@ void store_global(Thread& thread, const char* instruction, void* address, const 
 void store_matrices(Thread& thread, u32 count, bool transposed, u32 address, const u32* registers,
                     Site site) {
   constexpr const char* instruction = "stmatrix";
+  if (32 * thread.warp() + 32 > thread.cluster->settings().threads) {
+    throw Fault(FaultKind::disagreement, site, static_cast<int>(thread.tid), address,
+                fmt::format("{}: a whole warp is needed, and the block has {} threads",
+                            thread.actor(instruction, site).text(), thread.cluster->settings().threads));
+  }
   std::array<u32, 5> mine{};
   mine[0] = address;
   for (u32 i = 0; i < count; ++i) mine[1 + i] = registers[i];

@@ -45,10 +45,11 @@ void need_full_mask(Thread& thread, const char* instruction, u32 mask, Site site
 void set_max_registers(Thread& thread, u32 registers, bool increase, Site site);
 
 // --- the tensor memory accelerator -----------------------------------------------------------------
+/// Throws Error for what the driver would refuse.
 TensorMap encode_tensor_map(const TensorMapDescription& description);
 TensorMapDescription decode_tensor_map(const TensorMap& map);
 void prefetch_tensor_map(Thread& thread, const TensorMap& map, Site site);
-/// mask: the blocks of the cluster to write to; 0 means the thread's own.
+/// mask: the blocks of the cluster to write to, by rank.
 void load_tensor(Thread& thread, u32 shared, const TensorMap& map, const i32 (&at)[3], u32 rank, u32 barrier,
                  u32 mask, Site site);
 void store_tensor(Thread& thread, const TensorMap& map, const i32 (&at)[3], u32 rank, u32 shared, Site site);

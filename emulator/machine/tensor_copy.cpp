@@ -2,6 +2,7 @@
 //
 // A load claims its bytes when it is issued (whoever still reads them is caught there) and writes them when it lands; a store reads
 // them when it lands, and whoever writes them before is caught. Loads complete on an mbarrier, stores in the thread's bulk groups.
+// What the driver refuses to encode and what an H200 answers with an illegal instruction, this refuses in words.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -19,16 +20,15 @@ constexpr u64 magic = 0x70616d6e6574u;  // no map of the driver begins like this
               fmt::format("{}: {}: cp.async.bulk.tensor: {}", site.text(), thread.name(), what));
 }
 
-/// Calls row(shared offset, global address or 0 when outside, bytes inside) for each contiguous row of the box.
+/// Calls row(offset in shared memory, whether it is inside the tensor, its y and z) for each contiguous row of the box.
 template <class Row>
 void each_row(const TensorMapDescription& map, const i32 (&at)[3], const Row& row) {
-  const u32 size = element_bytes(map.element);
   for (u32 z = 0; z < map.box[2]; ++z) {
     for (u32 y = 0; y < map.box[1]; ++y) {
       const i64 gy = i64{at[1]} + y, gz = i64{at[2]} + z;
       const bool inside =
           gy >= 0 && gz >= 0 && static_cast<u64>(gy) < map.size[1] && static_cast<u64>(gz) < map.size[2];
-      row((z * map.box[1] + y) * map.box[0] * size, inside, gy, gz);
+      row(box_offset(map, 0, y, z), inside, gy, gz);
     }
   }
 }
@@ -62,20 +62,73 @@ void need_global(Thread& thread, const TensorMapDescription& map, const i32 (&at
 
 void check_shared(Thread& thread, const SharedMemory& shared, const TensorMapDescription& map, u32 address,
                   Site site) {
-  shared.need(thread.actor("cp.async.bulk.tensor", site), address, box_bytes(map), 128);
+  shared.need(thread.actor("cp.async.bulk.tensor", site), address, box_extent(map), 128);
 }
 
-/// The swizzle moves whole 16-byte chunks: calls chunk(offset in the box, shared address).
+/// An H200 stops with an illegal instruction for either of these (tests/golden/layouts.json), so no kernel may rely on them.
+void check_x(Thread& thread, const TensorMapDescription& map, i32 x, bool store, u32 address, Site site) {
+  const i64 bytes = i64{x} * element_bytes(map.element);
+  if (bytes % 16 != 0)
+    fault(FaultKind::misaligned, thread, address, site,
+          fmt::format("the box begins at x = {}, {} bytes into its row: no multiple of 16", x, bytes));
+  if (store && x < 0)
+    fault(FaultKind::out_of_bounds, thread, address, site,
+          fmt::format(
+              "a store of a box that begins at x = {}, left of the tensor: a load may, a store may not", x));
+}
+
+/// The swizzle moves whole 16-byte chunks: calls chunk(offset from the box's begin, shared address).
 template <class Chunk>
 void each_chunk(const TensorMapDescription& map, u32 shared, const Chunk& chunk) {
-  for (u32 offset = 0; offset < box_bytes(map); offset += 16)
-    chunk(offset, swizzle(map.swizzle, shared + offset));
+  const u32 row_bytes = map.box[0] * element_bytes(map.element), rows = map.box[1] * map.box[2];
+  for (u32 row = 0; row < rows; ++row) {
+    for (u32 k = 0; k < row_bytes; k += 16) {
+      const u32 offset = row * box_row_pitch(map) + k;
+      chunk(offset, swizzle(map.swizzle, shared + offset));
+    }
+  }
+}
+
+/// Calls piece(shared address, bytes) for what a copy touches: all in one piece, unless the box is narrower than its swizzle.
+template <class Piece>
+void each_piece(const TensorMapDescription& map, u32 shared, const Piece& piece) {
+  if (box_extent(map) == box_bytes(map)) return piece(shared, box_bytes(map));
+  each_chunk(map, shared, [&](u32, u32 address) { piece(address, 16); });
+}
+
+/// As the driver's encoder has it. Source: CUDA driver API, "cuTensorMapEncodeTiled".
+void need_encodable(const TensorMapDescription& map) {
+  const auto need = [](bool holds, const std::string& sentence) {
+    if (!holds) throw Error("tensor map: " + sentence);
+  };
+  const u32 row_bytes = map.box[0] * element_bytes(map.element);
+  need(map.rank >= 1 && map.rank <= 3, fmt::format("rank {}; 1 to 3 are modelled", map.rank));
+  need(map.base % 16 == 0, fmt::format("global address 0x{:x} is no multiple of 16", map.base));
+  for (u32 i = 0; i < map.rank; ++i) {
+    need(map.size[i] >= 1 && map.size[i] <= u64{1} << 32,
+         fmt::format("{} elements in dimension {}; 1 to 2^32 are needed", map.size[i], i));
+    need(map.box[i] >= 1 && map.box[i] <= 256,
+         fmt::format("a box of {} elements in dimension {}; 1 to 256 are needed", map.box[i], i));
+    need(i == 0 || map.stride[i - 1] % 16 == 0,
+         fmt::format("a stride of {} bytes in dimension {} is no multiple of 16", map.stride[i ? i - 1 : 0],
+                     i));
+  }
+  for (u32 i = map.rank; i < 3; ++i)
+    need(map.size[i] == 1 && map.box[i] == 1,
+         fmt::format("rank {}, but dimension {} has {} elements and a box of {}", map.rank, i, map.size[i],
+                     map.box[i]));
+  need(row_bytes % 16 == 0,
+       fmt::format("a box with rows of {} bytes; a multiple of 16 is needed", row_bytes));
+  need(map.swizzle == SwizzleMode::none || row_bytes <= swizzle_width(map.swizzle),
+       fmt::format("a box with rows of {} bytes under a swizzle of {} bytes; at most its width is needed",
+                   row_bytes, swizzle_width(map.swizzle)));
 }
 
 }  // namespace
 
 TensorMap encode_tensor_map(const TensorMapDescription& description) {
   static_assert(sizeof(TensorMapDescription) <= sizeof(TensorMap) - sizeof(u64));
+  need_encodable(description);
   TensorMap map{};
   map.word[0] = magic;
   std::memcpy(map.word + 1, &description, sizeof description);
@@ -98,12 +151,14 @@ void load_tensor(Thread& thread, u32 shared, const TensorMap& opaque, const i32 
   if (copy.map.rank != rank)
     fault(FaultKind::descriptor, thread, shared, site,
           fmt::format("{}d with a tensor map of rank {}", rank, copy.map.rank));
+  check_x(thread, copy.map, at[0], false, shared, site);
   std::copy_n(at, 3, copy.at);
   copy.shared = shared;
   copy.barrier = own_barrier;
   copy.thread = &thread;
   copy.site = site;
-  if (mask == 0) copy.blocks = {thread.block};
+  if (mask == 0)
+    fault(FaultKind::disagreement, thread, shared, site, "multicast with a mask of 0: to no block at all");
   for (u32 r = 0; r < 16; ++r) {
     if (!(mask >> r & 1)) continue;
     if (r >= cluster.blocks().size())
@@ -133,12 +188,15 @@ void load_tensor(Thread& thread, u32 shared, const TensorMap& opaque, const i32 
                 barrier, block->x, block->y));
     }
     bar->in_flight += box_bytes(copy.map);
+    bar->last_copy = bar->completion();
+    bar->copy_site = site;
     Actor actor = thread.actor("cp.async.bulk.tensor (load)", site);
     actor.event = bar->completion();
     actor.async_proxy = true;
-    block->shared.write(actor, at_shared, box_bytes(copy.map));
-    std::memset(block->shared.data(at_shared), 0xff,
-                box_bytes(copy.map));  // what a read before the landing finds
+    each_piece(copy.map, at_shared, [&](u32 address, u32 bytes) {
+      block->shared.write(actor, address, bytes);
+      std::memset(block->shared.data(address), 0xff, bytes);  // what a read before the landing finds
+    });
   }
   cluster.issue(std::move(copy));
   cluster.maybe_yield(thread);
@@ -151,6 +209,7 @@ void store_tensor(Thread& thread, const TensorMap& opaque, const i32 (&at)[3], u
   if (copy.map.rank != rank)
     fault(FaultKind::descriptor, thread, shared, site,
           fmt::format("{}d with a tensor map of rank {}", rank, copy.map.rank));
+  check_x(thread, copy.map, at[0], true, shared, site);
   std::copy_n(at, 3, copy.at);
   copy.store = true;
   copy.shared = shared;
@@ -165,7 +224,8 @@ void store_tensor(Thread& thread, const TensorMap& opaque, const i32 (&at)[3], u
   Actor actor = thread.actor("cp.async.bulk.tensor (store)", site);
   actor.event = {thread.bulk.component, copy.store_number};
   actor.async_proxy = true;
-  thread.block->shared.read(actor, shared, box_bytes(copy.map));
+  each_piece(copy.map, shared,
+             [&](u32 address, u32 bytes) { thread.block->shared.read(actor, address, bytes); });
   thread.cluster->issue(std::move(copy));
   thread.cluster->maybe_yield(thread);
 }
@@ -175,7 +235,7 @@ namespace {
 void land_load(const TensorCopy& copy) {
   const TensorMapDescription& map = copy.map;
   const u32 size = element_bytes(map.element);
-  std::vector<u8> box(box_bytes(map), 0);
+  std::vector<u8> box(box_extent(map), 0);
   each_row(map, copy.at, [&](u32 offset, bool inside, i64 y, i64 z) {
     const i64 first = std::max<i64>(copy.at[0], 0);
     const i64 end = std::min<i64>(i64{copy.at[0]} + map.box[0], static_cast<i64>(map.size[0]));
@@ -199,7 +259,7 @@ void land_store(const TensorCopy& copy) {
   const u32 size = element_bytes(map.element);
   Thread& thread = *copy.thread;
   Block& block = *copy.blocks.front();
-  std::vector<u8> box(box_bytes(map));
+  std::vector<u8> box(box_extent(map));
   each_chunk(map, copy.shared, [&](u32 offset, u32 address) {
     std::memcpy(box.data() + offset, block.shared.data(address), 16);
   });

@@ -6,14 +6,19 @@
 
 namespace fp8twin {
 
+namespace machine {
+/// The mask of a copy that is no multicast.
+inline u32 own_mask() { return 1u << self().block->rank; }
+}  // namespace machine
+
 inline void cp_async_bulk_tensor_2d_shared_global(u32 dst, const TensorMap& map, i32 x, i32 y, u32 bar,
                                                   machine::Site site = machine::Site::here()) {
-  machine::load_tensor(machine::self(), dst, map, {x, y, 0}, 2, bar, 0, site);
+  machine::load_tensor(machine::self(), dst, map, {x, y, 0}, 2, bar, machine::own_mask(), site);
 }
 
 inline void cp_async_bulk_tensor_3d_shared_global(u32 dst, const TensorMap& map, i32 x, i32 y, i32 z, u32 bar,
                                                   machine::Site site = machine::Site::here()) {
-  machine::load_tensor(machine::self(), dst, map, {x, y, z}, 3, bar, 0, site);
+  machine::load_tensor(machine::self(), dst, map, {x, y, z}, 3, bar, machine::own_mask(), site);
 }
 
 inline void cp_async_bulk_tensor_2d_shared_global_multicast(u32 dst, const TensorMap& map, i32 x, i32 y,

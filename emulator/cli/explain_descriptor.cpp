@@ -38,9 +38,10 @@ Explanation explain_descriptor(const std::string& value) {
       "leading", times_16(d.leading_byte_offset) + (swizzled ? "; not used by a K-major tile with a swizzle"
                                                              : " from one core matrix to the next along K"));
   result.text += line("stride", times_16(d.stride_byte_offset) + " from 8 rows to the next 8 along M or N");
-  result.text += line(
-      "base", fmt::format("{}{}", d.base_offset,
-                          d.base_offset ? ": the swizzle's pattern is shifted by so many times 128 bytes" : ""));
+  result.text +=
+      line("base",
+           fmt::format("{}{}", d.base_offset,
+                       d.base_offset ? ": the swizzle's pattern is shifted by so many times 128 bytes" : ""));
   result.text += line("swizzle", fmt::format("{}: {}", static_cast<u32>(d.swizzle), swizzle_name(d.swizzle)));
   if (unused) {
     result.text +=

@@ -10,7 +10,8 @@
 //                         row     chunk   byte            chunk' = chunk ^ row
 //
 // It acts on absolute shared-memory addresses, so a tile that starts off a multiple of the period begins in the middle of
-// the pattern. Applying it twice gives the address back. Source: PTX ISA, "Shared Memory Matrix Layout", "Swizzling Modes".
+// the pattern. Applying it twice gives the address back. Source: PTX ISA, "Shared Memory Matrix Layout", "Swizzling Modes";
+// recorded: tests/golden/layouts.json (TMA and wgmma, on and off the period).
 #pragma once
 
 #include "emulator/layout/integers.hpp"

@@ -5,12 +5,17 @@
 //      |        (x,y) +-----+            |             rows    y .. y + box[1] - 1
 //      |              | box |            | size[1]     outside the tensor: zeros on a load, nothing on a store
 //      |              +-----+            | rows, stride[0] bytes apart;  coordinates are signed
-//      +---------------------------------+             in shared memory: rows of box[0] elements, packed, swizzled
+//      +---------------------------------+             in shared memory: row after row, swizzled (below)
+//
+//   rows in shared memory                 no swizzle: packed            128B, box of 48 bytes: padded to 128
+//                                         |row 0|row 1|row 2|...        |row 0|  untouched  |row 1|  untouched  |...
 //
 // A kernel sees 128 opaque bytes. On the card the driver fills them (cuTensorMapEncodeTiled); the emulated machine has its
-// own encoding. Both start from a TensorMapDescription. Source: PTX ISA, "Tensor-map", "Tiled mode"; CUDA driver API.
+// own encoding. Both start from a TensorMapDescription. Source: PTX ISA, "Tensor-map", "Tiled mode"; CUDA driver API. The
+// padding and the copies that fault are recorded: tests/golden/layouts.json, docs/layouts.md.
 //
-// Modelled: tiled mode, rank 1 to 3, packed elements, no interleave, fill with zeros. Not modelled: im2col, rank 4 and 5, element strides, NaN fill.
+// Modelled: tiled mode, rank 1 to 3, packed elements, no interleave, fill with zeros. Not modelled: im2col, rank 4 and 5,
+// element strides, NaN fill.
 #pragma once
 
 #include "emulator/layout/integers.hpp"

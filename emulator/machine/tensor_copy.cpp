@@ -66,15 +66,19 @@ void check_shared(Thread& thread, const SharedMemory& shared, const TensorMapDes
 }
 
 /// An H200 stops with an illegal instruction for either of these (tests/golden/layouts.json), so no kernel may rely on them.
-void check_x(Thread& thread, const TensorMapDescription& map, i32 x, bool store, u32 address, Site site) {
-  const i64 bytes = i64{x} * element_bytes(map.element);
+void check_begin(Thread& thread, const TensorMapDescription& map, const i32 (&at)[3], bool store, u32 address,
+                 Site site) {
+  const i64 bytes = i64{at[0]} * element_bytes(map.element);
   if (bytes % 16 != 0)
     fault(FaultKind::misaligned, thread, address, site,
-          fmt::format("the box begins at x = {}, {} bytes into its row: no multiple of 16", x, bytes));
-  if (store && x < 0)
-    fault(FaultKind::out_of_bounds, thread, address, site,
-          fmt::format(
-              "a store of a box that begins at x = {}, left of the tensor: a load may, a store may not", x));
+          fmt::format("the box begins at x = {}, {} bytes into its row: no multiple of 16", at[0], bytes));
+  for (std::size_t i = 0; store && i < 3; ++i) {
+    if (at[i] < 0)
+      fault(FaultKind::out_of_bounds, thread, address, site,
+            fmt::format(
+                "a store of a box that begins at {} = {}, before the tensor: a load may, a store may not",
+                "xyz"[i], at[i]));
+  }
 }
 
 /// The swizzle moves whole 16-byte chunks: calls chunk(offset from the box's begin, shared address).
@@ -151,7 +155,7 @@ void load_tensor(Thread& thread, u32 shared, const TensorMap& opaque, const i32 
   if (copy.map.rank != rank)
     fault(FaultKind::descriptor, thread, shared, site,
           fmt::format("{}d with a tensor map of rank {}", rank, copy.map.rank));
-  check_x(thread, copy.map, at[0], false, shared, site);
+  check_begin(thread, copy.map, at, false, shared, site);
   std::copy_n(at, 3, copy.at);
   copy.shared = shared;
   copy.barrier = own_barrier;
@@ -209,7 +213,7 @@ void store_tensor(Thread& thread, const TensorMap& opaque, const i32 (&at)[3], u
   if (copy.map.rank != rank)
     fault(FaultKind::descriptor, thread, shared, site,
           fmt::format("{}d with a tensor map of rank {}", rank, copy.map.rank));
-  check_x(thread, copy.map, at[0], true, shared, site);
+  check_begin(thread, copy.map, at, true, shared, site);
   std::copy_n(at, 3, copy.at);
   copy.store = true;
   copy.shared = shared;

@@ -226,7 +226,7 @@ TEST_CASE("loads place every byte where a plain loop does, and touch no other") 
 
 TEST_CASE("stores take every byte from where a plain loop does, and write nothing outside the tensor") {
   for (const Case& c : cases(shared_tensor())) {
-    if (c.x < 0) continue;  // refused, below
+    if (c.x < 0 || c.y < 0 || c.z < 0) continue;  // refused, below
     INFO(text(c));
     check_store(c);
   }
@@ -253,15 +253,17 @@ TEST_CASE("what an H200 answers with an illegal instruction or a misaligned addr
   for (const u32 offset : {16u, 64u})
     expect_fault(one, FaultKind::misaligned, "is no multiple of 128", loader(bytes, offset, 16, 4, 256));
   const TensorMap map = machine::encode_tensor_map(bytes);
-  const auto store = [&](u32 offset, i32 x) {
+  const auto store = [&](u32 offset, i32 x, i32 y = 0) {
     for (u32 i = 0; i < 512; i += 16) st_shared_v4_u32(dynamic_shared() + i, {});
     fence_proxy_async_shared_cta();
-    cp_async_bulk_tensor_2d_global_shared(map, x, 0, dynamic_shared() + offset);
+    cp_async_bulk_tensor_2d_global_shared(map, x, y, dynamic_shared() + offset);
   };
   expect_fault(one, FaultKind::misaligned, "is no multiple of 128", [&] { store(64, 0); });
   expect_fault(one, FaultKind::misaligned, "x = 24, 24 bytes", [&] { store(0, 24); });
   expect_fault(one, FaultKind::out_of_bounds, "a store of a box that begins at x = -16",
                [&] { store(0, -16); });
+  expect_fault(one, FaultKind::out_of_bounds, "a store of a box that begins at y = -1",
+               [&] { store(0, 0, -1); });
 }
 
 TEST_CASE("maps and ranks") {

@@ -3,11 +3,10 @@
 //    63 62 | 61    52 | 51 49 | 48 46 | 45          32 | 31 30 | 29           16 | 15 14 | 13         0
 //    swizzle          | base          | stride >> 4            | leading >> 4            | start >> 4
 //
-// All byte counts are multiples of 16 below 2^18; the unnamed bits are zero. For a K-major tile without swizzle, the leading
-// offset steps from one core matrix (8 rows of 16 bytes, 128 contiguous bytes) to the next along K, the stride offset
-// along M or N. With a swizzle the leading offset is not used. Source: PTX ISA, "Matrix descriptor".
-//
-// Encoded and decoded only: which byte a swizzle or a base offset moves where is not modelled.
+// All byte counts are multiples of 16 below 2^18; the unnamed bits are zero. For a K-major tile without swizzle, the
+// leading offset steps from one core matrix (8 rows of 16 bytes, 128 contiguous bytes) to the next along K, the stride
+// offset along M or N. With a swizzle the leading offset is not read. Source: PTX ISA, "Matrix descriptor"; recorded on
+// the card: tests/golden/layouts.json. What a descriptor makes wgmma read: emulator/layout/operand.hpp.
 #pragma once
 
 #include "emulator/layout/integers.hpp"
@@ -15,7 +14,7 @@
 
 namespace fp8twin {
 
-/// In bytes, but for base_offset, which counts 128-byte rows of the pattern (0..7).
+/// In bytes, but for base_offset, which shifts the swizzle's pattern by as many times 128 bytes (0..7).
 struct MatrixDescriptor {
   u32 start_address = 0;
   u32 leading_byte_offset = 0;

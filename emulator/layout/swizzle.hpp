@@ -28,9 +28,10 @@ constexpr u32 swizzle_width(SwizzleMode mode) {
 /// Bytes after which the pattern repeats: eight rows.
 constexpr u32 swizzle_period(SwizzleMode mode) { return 8 * swizzle_width(mode); }
 
+/// What the pattern XORs into an address that lies at `phase` of it: the row's number, as chunk bits.
+constexpr u32 swizzle_bits(SwizzleMode mode, u32 phase) { return (phase >> 3) & (swizzle_width(mode) - 16); }
+
 /// Where the byte of linear address `address` is kept.
-constexpr u32 swizzle(SwizzleMode mode, u32 address) {
-  return address ^ ((address >> 3) & (swizzle_width(mode) - 16));
-}
+constexpr u32 swizzle(SwizzleMode mode, u32 address) { return address ^ swizzle_bits(mode, address); }
 
 }  // namespace fp8twin

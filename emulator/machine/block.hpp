@@ -42,9 +42,9 @@ struct Block {
   std::array<Rendezvous, 16> named;
   std::vector<std::unique_ptr<WgmmaUnit>> wgmma;  // of each warpgroup
   std::vector<std::array<WarpCollective, 2>>
-      collectives;                  // of each warp; two, since a slow lane may still read the last one
-  std::vector<u32> warp_registers;  // of each warp, a thread: setmaxnreg's account
-  std::vector<bool> registers_known;                        // by a setmaxnreg before; else an upper limit
+      collectives;                    // of each warp; two, since a slow lane may still read the last one
+  std::vector<u32> warp_registers;    // of each warp, a thread: setmaxnreg's account
+  std::vector<bool> registers_known;  // by a setmaxnreg before; else an upper limit
   std::vector<Thread*> register_waiters;
   u32 live_threads = 0;
   BankMeter banks;

@@ -32,6 +32,7 @@ class Knowledge {
 
   bool knows(Event event) const { return known_[event.component] >= event.epoch; }
   bool knows_fenced(Event event) const { return fenced_[event.component] >= event.epoch; }
+  bool empty() const { return known_.empty(); }
   /// Grows with every change: a cheap way to see that nothing changed.
   u64 version() const { return version_; }
 
@@ -65,6 +66,7 @@ class Knowledge {
 
  private:
   static void raise(std::vector<u32>& to, const std::vector<u32>& from) {
+    if (to.empty()) to.resize(from.size());
     for (std::size_t i = 0; i < to.size(); ++i) to[i] = std::max(to[i], from[i]);
   }
   std::vector<u32> known_, fenced_;

@@ -49,6 +49,11 @@ class SharedMemory {
   u8* data(u32 address) { return bytes_.data() + (address - begin()); }
   const u8* data(u32 address) const { return bytes_.data() + (address - begin()); }
 
+  /// True where TMA wrote last: such bytes lie swizzled by their absolute address.
+  bool written_by_tma(u32 address) const {
+    return checks_ && word(address).written && word(address).async_writer;
+  }
+
   /// An mbarrier object takes eight bytes that no ordinary access may touch.
   void mark_barrier(u32 address, bool is_barrier);
   bool is_barrier(u32 address) const { return word(address).barrier; }

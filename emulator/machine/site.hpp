@@ -7,6 +7,7 @@
 
 #include <string>
 #include <string_view>
+#include <string_view>
 
 namespace fp8twin::machine {
 
@@ -18,8 +19,11 @@ struct Site {
     return {file, line};
   }
   friend constexpr bool operator==(Site a, Site b) { return a.file == b.file && a.line == b.line; }
+  /// "gpu/kernels/gemm_2_tma.hpp:40", from the root of the project however the compiler was called.
   std::string text() const {
-    return line ? std::string(file) + ":" + std::to_string(line) : "(unknown line)";
+    std::string_view name = file;
+    while (name.starts_with("../")) name.remove_prefix(3);
+    return line ? std::string(name) + ":" + std::to_string(line) : "(unknown line)";
   }
 };
 

@@ -47,6 +47,7 @@ struct Thread {
   u32 wgmma_issued = 0;               // operations (mma and commit), to match those of the other 127 threads
   u32 cluster_arrivals = 0;           // at the cluster barrier: the generation it is in
   u32 warp_collectives = 0;           // likewise for the 31 others of its warp
+  u64 wgmma_version = 0;              // of its knowledge at the last of them
   std::vector<u32> wgmma_group_ends;  // operations before each commit
   BulkStores bulk;
 

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <utility>
 
 #include "emulator/layout/descriptor.hpp"
 #include "emulator/layout/fragment.hpp"
@@ -104,6 +105,10 @@ void WgmmaUnit::mma_async(Thread& thread, AccumulatorState& d, const Operands& o
   }
   if (a_registers) std::copy_n(a_registers, 4, operation.a_registers[index].begin());
   d.operation = thread.wgmma_issued;
+  if (thread.wgmma_version != thread.knowledge.version()) {
+    operation.learnt[index / 32].join(thread.knowledge);
+    thread.wgmma_version = thread.knowledge.version();
+  }
   if (++operation.arrived == warpgroup_threads) post(thread, operation);
 }
 
@@ -116,25 +121,18 @@ void WgmmaUnit::commit_group(Thread& thread, Site site) {
   if (++operation.arrived == warpgroup_threads) ++posted_;
 }
 
-/// What all four warps know: a warp's lanes execute the instruction together, so what one knows the others do.
-const Knowledge& WgmmaUnit::known_to_all() {
-  u64 version = 1;
-  for (u32 i = 0; i < warpgroup_threads; ++i)
-    version += block_.threads[warpgroup_ * warpgroup_threads + i]->knowledge.version();
-  if (version == known_version_) return known_;
-  known_version_ = version;
-  for (u32 warp = 0; warp < 4; ++warp) {
-    const auto lane = [&](u32 l) -> const Knowledge& {
-      return block_.threads[warpgroup_ * warpgroup_threads + 32 * warp + l]->knowledge;
-    };
-    Knowledge of_warp = lane(0);
-    for (u32 l = 1; l < 32; ++l) of_warp.join(lane(l));
-    if (warp == 0) {
-      known_ = std::move(of_warp);
-    } else {
-      known_.meet(of_warp);
-    }
+/// What all four warps knew when they came to this operation. A warp's lanes execute it together, so what one knows the others do;
+/// what a lane learns afterwards does not count, even if the last lane comes later still.
+const Knowledge& WgmmaUnit::known_to_all(const Operation& operation) {
+  bool changed = false;
+  for (std::size_t warp = 0; warp < 4; ++warp) {
+    if (operation.learnt[warp].empty()) continue;
+    known_to_warp_[warp].join(operation.learnt[warp]);
+    changed = true;
   }
+  if (!changed) return known_;
+  known_ = known_to_warp_[0];
+  for (std::size_t warp = 1; warp < 4; ++warp) known_.meet(known_to_warp_[warp]);
   return known_;
 }
 
@@ -147,14 +145,29 @@ void WgmmaUnit::post(Thread& thread, Operation& operation) {
                     block_.x,
                     block_.y,
                     {component_, posted_},
-                    &known_to_all(),
+                    &known_to_all(operation),
                     true};
   if (!operation.operands.a_in_registers) check_operand(actor, operation.operands.a_descriptor, 64, "A");
   check_operand(actor, operation.operands.b_descriptor, operation.n, "B");
 }
 
 void WgmmaUnit::check_operand(const Actor& actor, u64 descriptor, u32 rows, const char* name) {
-  for (const u32 address : chunks(actor, descriptor, rows, name)) block_.shared.read(actor, address, 16);
+  const std::vector<u32>& table = chunks(actor, descriptor, rows, name);
+  for (const u32 address : table) block_.shared.read(actor, address, 16);
+
+  // TMA swizzles by absolute address: with a base offset the operand's chunks come back in another order.
+  MatrixDescriptor d = decode_descriptor(descriptor);
+  const u32 base_offset = std::exchange(d.base_offset, 0u), window = block_.rank << SharedMemory::rank_shift;
+  for (u32 i = 0; base_offset != 0 && i < table.size(); ++i) {
+    if (table[i] == window + wgmma_operand_address(d, i / 2, 16 * (i % 2)) ||
+        !block_.shared.written_by_tma(table[i]))
+      continue;
+    throw Fault(FaultKind::descriptor, actor.site, actor.thread, table[i],
+                fmt::format("{}: the descriptor of {} (0x{:016x}) has base offset {}, but TMA wrote shared "
+                            "0x{:x} swizzled by its "
+                            "absolute address: base offset 0 reads it",
+                            actor.text(), name, descriptor, base_offset, table[i]));
+  }
 }
 
 const std::vector<u32>& WgmmaUnit::chunks(const Actor& actor, u64 descriptor, u32 rows, const char* name) {

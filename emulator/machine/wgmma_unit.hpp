@@ -68,6 +68,7 @@ class WgmmaUnit {
     bool continues = false;  // on registers that were in flight already
     Site site;
     u32 arrived = 0, first_thread = 0;
+    std::array<Knowledge, 4> learnt;  // of each warp, what its lanes knew on arrival and not at the operation before
     std::vector<std::array<u32, 4>> a_registers;  // of each thread
   };
   struct Bank {
@@ -79,7 +80,7 @@ class WgmmaUnit {
   Operation& join(Thread& thread, const Operation& wanted);
   u32 take_bank(u32 n);
   void post(Thread& thread, Operation& operation);
-  const Knowledge& known_to_all();
+  const Knowledge& known_to_all(const Operation& operation);
   void check_operand(const Actor& actor, u64 descriptor, u32 rows, const char* name);
   /// The shared address of each 16-byte chunk that a descriptor reads: [rows][2].
   const std::vector<u32>& chunks(const Actor& actor, u64 descriptor, u32 rows, const char* name);
@@ -90,8 +91,8 @@ class WgmmaUnit {
   std::deque<Operation> operations_;  // from number first_ on
   u32 first_ = 0, posted_ = 0, executed_ = 0;
   std::vector<Bank> banks_;
-  Knowledge known_;
-  u64 known_version_ = 0;
+  std::array<Knowledge, 4> known_to_warp_;  // at the last operation posted
+  Knowledge known_;                         // what all four have in common
   struct ChunkTable {
     u64 descriptor;
     u32 rows;

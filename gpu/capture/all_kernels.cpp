@@ -9,8 +9,12 @@ namespace fp8twin::capture {
 
 std::vector<jit::Source> all_kernels() {
   std::vector<jit::Source> all = {convert_source(), check_gemm_source()};
-  const std::vector<GemmConfig> ladder = offered_configs();
-  for (jit::Source& source : jit::gemm_sources(ladder)) all.push_back(std::move(source));
+  for (jit::Source& source : jit::gemm_sources(offered_configs())) all.push_back(std::move(source));
+  for (int step = first_step; step <= last_step; ++step) {  // the probes, in one tile of each step
+    GemmConfig traced = default_config(step, 4096, 112, false, 132);
+    traced.trace = true;
+    all.push_back(jit::gemm_source(traced));
+  }
   for (int n = 8; n <= 256; n += 8) {
     for (const Variant& variant : variants) {
       if (!variant.scale_d) continue;  // the same code as with scale-d true: it is an operand

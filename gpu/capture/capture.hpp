@@ -2,7 +2,7 @@
 //
 //   compare   the tensor core against an oracle of its own, on the card, over as many outputs as asked
 //   convert   the conversions over all 2^32 inputs
-//   gemm      the kernel gemm_1_one_tile against an oracle GEMM
+//   gemm      every step of the ladder against an oracle GEMM
 //   record    the golden files that tests/golden replays through the emulator
 //   layouts   what the card does with shared-memory addresses and registers, for tests/golden/layouts.json
 //   compile   every kernel, with what ptxas says of it; needs no GPU
@@ -77,7 +77,7 @@ int compare(Session& session, double outputs);
 int convert(Session& session);
 int check_gemm(Session& session, bool small);
 int record(Session& session, const std::string& folder);
-int layouts(Session& session, const std::string& path);
+int layouts(Session& session, const std::string& path, bool resume);
 int compile_all(Session& session);
 
 }  // namespace fp8twin::capture

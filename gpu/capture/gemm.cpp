@@ -1,5 +1,5 @@
-// gemm: the one-tile kernel at several widths against the oracle GEMM, over the golden shapes and larger
-// ones.
+// gemm: every step of the ladder, in several tiles and clusters, against the oracle GEMM, over the golden shapes and
+// larger ones.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -8,53 +8,73 @@
 #include "emulator/support/error.hpp"
 #include "gpu/capture/gemm_runner.hpp"
 #include "gpu/capture/sources.hpp"
-#include "gpu/launch/gemm.hpp"
+#include "gpu/launch/card_gemm.hpp"
 
 namespace fp8twin::capture {
 
 namespace {
 
-GemmConfig one_tile(int tile_n, bool output_f32) {
-  return {.step = 1, .tile_m = 64, .tile_n = static_cast<u32>(tile_n), .stages = 1, .output_f32 = output_f32};
+/// Step 1 in several widths; of every other step each cluster, and tiles that straddle scale blocks.
+std::vector<GemmConfig> captured_configs(bool output_f32) {
+  std::vector<GemmConfig> configs;
+  for (const int width : gemm_widths) {
+    configs.push_back({.step = 1, .tile_m = 64, .tile_n = static_cast<u32>(width), .stages = 1});
+  }
+  for (const int step : {2, 3, 4, 5}) {
+    configs.push_back({.step = step, .tile_m = step < 4 ? 64u : 128u, .tile_n = 152});
+  }
+  for (const int step : {6, 7}) {
+    configs.push_back({.step = step, .tile_m = 64, .tile_n = 112});
+    configs.push_back({.step = step, .tile_m = 128, .tile_n = 128, .cluster_n = 2});
+    configs.push_back({.step = step, .tile_m = 128, .tile_n = 192, .cluster_m = 2});
+  }
+  configs.push_back({.tile_n = 24});
+  for (GemmConfig& config : configs) {
+    config.output_f32 = output_f32;
+    config.stages = most_stages(config);
+  }
+  return configs;
 }
 
 }  // namespace
 
 void prepare_gemm_kernels(Session& session) {
   std::vector<jit::Source> sources = {check_gemm_source()};
-  for (const int width : gemm_widths) {
-    for (const bool f32 : {false, true}) sources.push_back(jit::gemm_source(one_tile(width, f32)));
+  for (const bool f32 : {false, true}) {
+    for (const GemmConfig& config : captured_configs(f32)) sources.push_back(jit::gemm_source(config));
   }
   session.kernels.prepare(sources, session.threads);
 }
 
 GemmVerdict run_gemm_case(Session& session, const GemmCase& gemm, const GemmData& data) {
-  const DeviceGemm problem(gemm.m, gemm.n, gemm.k, data.a, data.a_scale, data.b, data.b_scale);
-  const std::size_t size = static_cast<std::size_t>(gemm.m * gemm.n) * (gemm.output_f32 ? 4 : 2);
+  const Buffer<std::uint8_t> a(data.a), b(data.b);
+  const Buffer<float> a_scale(data.a_scale), b_scale(data.b_scale);
+  const std::vector<GemmConfig> configs = captured_configs(gemm.output_f32);
   const Kernel oracle = session.kernels.get(check_gemm_source(), "check_gemm");
-  const Counters counters(std::size(gemm_widths), 8);
+  const Counters counters(configs.size(), 8);
+  const u32 multiprocessors = static_cast<u32>(session.device().multiprocessors());
   GemmVerdict verdict;
-  for (std::size_t i = 0; i < std::size(gemm_widths); ++i) {
-    Buffer<std::uint8_t> d(size);
-    d.fill(0xff);
-    launch_gemm_1_one_tile(session.kernels, problem, one_tile(gemm_widths[i], gemm.output_f32), d);
+  for (std::size_t i = 0; i < configs.size(); ++i) {
+    const LaunchPlan plan = plan_gemm(gemm.m, gemm.n, gemm.k, configs[i], multiprocessors);
+    const CardGemm card(plan, {data.a, data.a_scale, data.b, data.b_scale});
+    card.launch(session.kernels);
     const unsigned blocks =
         static_cast<unsigned>(std::min<std::int64_t>((gemm.m * gemm.n + 127) / 128, 65536));
     oracle.launch(
         {blocks, 1}, 128, 0,
-        GemmCheckArguments{problem.a.device(), problem.a_scale.device(), problem.b.device(),
-                           problem.b_scale.device(), d.device(), static_cast<u32>(gemm.m),
-                           static_cast<u32>(gemm.n), static_cast<u32>(gemm.k), gemm.output_f32,
+        GemmCheckArguments{a.device(), a_scale.device(), b.device(), b_scale.device(), card.d().device(),
+                           plan.m, plan.n, plan.k, static_cast<u32>(plan.d_stride), gemm.output_f32,
                            counters.compared.device() + i, counters.mismatch_count.device() + i,
                            counters.mismatches.device() + i * counters.capacity, counters.capacity});
-    std::vector<std::uint8_t> stored = d.download();
+    std::vector<std::uint8_t> stored = card.result().d;
     if (i == 0) {
       verdict.d = std::move(stored);
     } else if (stored != verdict.d) {
-      throw Error(fmt::format("GEMM {}: tiles of {} and {} columns gave different bits", gemm.name(),
-                              gemm_widths[0], gemm_widths[i]));
+      throw Error(fmt::format("GEMM {}: {} and {} gave different bits", gemm.name(), configs[0].name(),
+                              configs[i].name()));
     }
   }
+  verdict.configs = configs.size();
   for (const Counters::Slot& slot : counters.read()) {
     verdict.outputs += slot.compared;
     verdict.mismatches += slot.mismatches;
@@ -77,6 +97,7 @@ int check_gemm(Session& session, bool small) {
     cases.insert(cases.end(), large.begin(), large.end());
   }
   std::uint64_t outputs = 0, mismatches = 0;
+  std::size_t configs = 0;
   answer["cases"] = Json::array();
   for (const GemmCase& gemm : cases) {
     const std::uint64_t seed = gemm.seed(session.seed);
@@ -91,11 +112,12 @@ int check_gemm(Session& session, bool small) {
                                {"seed", seed},
                                {"outputs", verdict.outputs},
                                {"mismatches", verdict.mismatches}});
+    configs = verdict.configs;
     outputs += verdict.outputs;
     mismatches += verdict.mismatches;
   }
-  fmt::print("total {} outputs over {} shapes and {} tile widths: {} differ\n", outputs, cases.size(),
-             std::size(gemm_widths), mismatches);
+  fmt::print("total {} outputs over {} shapes and {} configurations: {} differ\n", outputs, cases.size(),
+             configs, mismatches);
   answer["outputs"] = outputs;
   answer["mismatches"] = mismatches;
   if (!session.record_path.empty()) write_json(session.record_path, answer);

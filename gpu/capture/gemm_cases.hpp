@@ -37,7 +37,7 @@ std::vector<GemmCase> golden_gemms();
 /// Larger ones (M x N x K: 4096 x 7168 x 2048, 4096 x 4096 x 4096, 333 x 1024 x 16384), and odd ones.
 std::vector<GemmCase> large_gemms();
 
-/// The widths of tile that every case is run with: the bits must not depend on it.
+/// The widths of step 1's tile that every case is run with: the bits must not depend on it.
 inline constexpr int gemm_widths[] = {8, 24, 64, 128, 192};
 
 }  // namespace fp8twin::capture

@@ -1,4 +1,4 @@
-// One GEMM case on the card: every width of tile, equal bits demanded, and the oracle's verdict.
+// One GEMM case on the card: every step of the ladder in several configurations, equal bits demanded, and the oracle's verdict.
 #pragma once
 
 #include "gpu/capture/capture.hpp"
@@ -7,8 +7,9 @@
 namespace fp8twin::capture {
 
 struct GemmVerdict {
-  std::vector<std::uint8_t> d;  // what the first width stored: BF16 or FP32, row-major
-  std::uint64_t outputs = 0;    // compared with the oracle, over all widths
+  std::vector<std::uint8_t> d;  // what the first one stored: BF16 or FP32, row-major
+  std::size_t configs = 0;
+  std::uint64_t outputs = 0;  // compared with the oracle, over all of them
   std::uint64_t mismatches = 0;
   std::vector<Mismatch> first;
 };

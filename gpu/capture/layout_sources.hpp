@@ -66,13 +66,13 @@ inline std::vector<jit::Source> layout_sources() {
           stmatrix_source()};
 }
 
-/// The sections of the recording; each prints its counts, and adds to `differing` what the formulas of
-/// emulator/layout say otherwise.
-Json capture_window(Session& session, std::uint64_t& differing);
-Json capture_tma(Session& session, std::uint64_t& differing);
-Json capture_operands(Session& session, std::uint64_t& differing);
-Json capture_fragments(Session& session, std::uint64_t& differing);
-Json capture_stmatrix(Session& session, std::uint64_t& differing);
+/// The sections of the recording. Each fills its own part, prints its counts, and leaves in "differing" how
+/// many entries the formulas of emulator/layout put elsewhere. False: a case faulted, go on in a new process.
+bool capture_window(Session& session, Json& section);
+bool capture_tma(Session& session, Json& section);
+bool capture_operands(Session& session, Json& section);
+bool capture_fragments(Session& session, Json& section);
+bool capture_stmatrix(Session& session, Json& section);
 
 /// The values as hex digits without a prefix, `digits` each.
 std::string hex_list(std::span<const std::uint16_t> values, int digits = 4);

@@ -89,19 +89,20 @@ std::uint64_t differences(const MatrixDescriptor& d, std::span<const u16> seen) 
 
 }  // namespace
 
-Json capture_operands(Session& session, std::uint64_t& differing) {
+bool capture_operands(Session& session, Json& answer) {
   std::vector<MatrixDescriptor> cases = packed_cases();
   const std::size_t packed = cases.size();
   for (const MatrixDescriptor& d : other_cases()) cases.push_back(d);
   std::vector<u64> descriptors;
   for (const MatrixDescriptor& d : cases) descriptors.push_back(encode(d));
 
-  Json answer = {
+  answer = {
       {"region_begin", hex(region_begin, 4)},
       {"tables",
        "address read, less region_begin, at [row][16-byte chunk of K]; '16 rows': the other groups "
        "of eight follow at the same distance; ffff: outside the region"},
       {"cases", "descriptor, index of its table, entries (of 64 x 32) that the formula puts elsewhere"}};
+  std::uint64_t differing = 0;
   std::map<std::string, std::size_t> known;
   Json tables = Json::array();
   for (const bool test_b : {false, true}) {
@@ -128,7 +129,8 @@ Json capture_operands(Session& session, std::uint64_t& differing) {
                  count);
   }
   answer["table"] = tables;
-  return answer;
+  answer["differing"] = differing;
+  return true;
 }
 
 }  // namespace fp8twin::capture

@@ -6,12 +6,14 @@
 #include "gpu/capture/layout_sources.hpp"  // first: DType shares names with integers.hpp
 
 #include "emulator/layout/fragment.hpp"
+#include "emulator/layout/shared_window.hpp"
 #include "emulator/support/error.hpp"
 #include "gpu/capture/device/layout_records.hpp"
 
 namespace fp8twin::capture {
 
-Json capture_window(Session& session, std::uint64_t&) {
+bool capture_window(Session& session, Json& answer) {
+  std::uint64_t differing = 0;
   Json list = Json::array();
   for (const unsigned cluster : {1u, 2u}) {
     for (const unsigned static_bytes : {0u, 100u}) {
@@ -39,7 +41,10 @@ Json capture_window(Session& session, std::uint64_t&) {
         entry["dynamic_smem_size"] = r.dynamic_bytes;
         fmt::print("  {}\n", entry.dump());
         list.push_back(entry);
-        if (r.dynamic_begin > selector_address) {
+        differing += r.dynamic_begin != dynamic_shared_address(r.rank, static_bytes);
+        differing += r.mapa_rank_0 != shared_address_of_rank(r.dynamic_begin, 0);
+        differing += cluster > 1 && r.mapa_rank_1 != shared_address_of_rank(r.dynamic_begin, 1);
+        if (shared_address_of_rank(r.dynamic_begin, 0) > selector_address) {
           throw Error(
               fmt::format("dynamic shared memory begins at {}, past {}, where the other captures work",
                           hex(r.dynamic_begin, 8), hex(selector_address, 8)));
@@ -47,7 +52,8 @@ Json capture_window(Session& session, std::uint64_t&) {
       }
     }
   }
-  return {{"blocks", list}};
+  answer = {{"blocks", list}, {"differing", differing}};
+  return true;
 }
 
 namespace {
@@ -74,9 +80,9 @@ Json accumulator_entry(int n, const std::vector<u16>& elements) {
 
 }  // namespace
 
-Json capture_fragments(Session& session, std::uint64_t& differing) {
-  Json answer = {
-      {"element", "accumulator: row * 256 + column; a: 16 thread + 4 register + byte, by [row][k]"}};
+bool capture_fragments(Session& session, Json& answer) {
+  std::uint64_t differing = 0;
+  answer = {{"element", "accumulator: row * 256 + column; a: 16 thread + 4 register + byte, by [row][k]"}};
   for (const int n : {8, 64, 256}) {
     Buffer<u16> elements(static_cast<std::size_t>(64 * n));
     const jit::Source source = accumulator_source(n);
@@ -107,11 +113,13 @@ Json capture_fragments(Session& session, std::uint64_t& differing) {
   fmt::print("  A in registers: {} of {} elements elsewhere\n", here, seen.size());
   differing += here;
   answer["a"] = hex_list(seen);
-  return answer;
+  answer["differing"] = differing;
+  return true;
 }
 
-Json capture_stmatrix(Session& session, std::uint64_t& differing) {
-  Json answer = {{"value", "8 lane + 2 register + half + 1; lane l passed address 16 l; ffff: not written"}};
+bool capture_stmatrix(Session& session, Json& answer) {
+  std::uint64_t differing = 0;
+  answer = {{"value", "8 lane + 2 register + half + 1; lane l passed address 16 l; ffff: not written"}};
   Buffer<u16> stored(6 * 256);
   session.kernels.get(stmatrix_source(), "stmatrix")
       .launch({1, 1}, 32, 1024, StmatrixArguments{stored.device()});
@@ -132,7 +140,8 @@ Json capture_stmatrix(Session& session, std::uint64_t& differing) {
       answer[name] = hex_list(std::span(seen).subspan(c * 256, 256));
     }
   }
-  return answer;
+  answer["differing"] = differing;
+  return true;
 }
 
 }  // namespace fp8twin::capture

@@ -49,7 +49,7 @@ int main(int argc, char** argv) {
   convert_command->callback([&] { status = convert(session); });
 
   bool small = false;
-  CLI::App* gemm_command = add("gemm", "the one-tile kernel against an oracle GEMM on the card");
+  CLI::App* gemm_command = add("gemm", "every step of the ladder against an oracle GEMM on the card");
   gemm_command->add_flag("--small", small, "small shapes only (for compute-sanitizer)");
   add_record(gemm_command);
   gemm_command->callback([&] { status = check_gemm(session, small); });
@@ -62,7 +62,9 @@ int main(int argc, char** argv) {
   std::string layouts_path;
   CLI::App* layouts_command = add("layouts", "record swizzles, operand addresses and fragments of the card");
   layouts_command->add_option("--out", layouts_path, "JSON file to write")->required();
-  layouts_command->callback([&] { status = layouts(session, layouts_path); });
+  bool resume = false;
+  layouts_command->add_flag("--resume", resume, "go on with a recording that a fault cut short");
+  layouts_command->callback([&] { status = layouts(session, layouts_path, resume); });
 
   CLI::App* compile_command = add("compile", "compile every kernel and print its resources; needs no GPU");
   compile_command->callback([&] { status = compile_all(session); });

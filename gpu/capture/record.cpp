@@ -18,7 +18,7 @@
 #include "gpu/capture/capture.hpp"
 #include "gpu/capture/gemm_runner.hpp"
 #include "gpu/capture/sources.hpp"
-#include "gpu/launch/gemm.hpp"
+#include "gpu/launch/card_wgmma.hpp"
 
 namespace fp8twin::capture {
 namespace {

@@ -55,6 +55,7 @@ struct GemmCheckArguments {
   const float* b_scale;
   const void* d;  // what the kernel stored: BF16 or FP32
   u32 m, n, k;
+  u32 d_stride;  // elements from one row of d to the next
   u32 output_f32;
   u64* compared;
   u64* mismatch_count;

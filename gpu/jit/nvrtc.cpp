@@ -38,6 +38,8 @@ struct Nvrtc {
   decltype(nvrtcGetProgramLog)* log;
   decltype(nvrtcGetCUBINSize)* cubin_size;
   decltype(nvrtcGetCUBIN)* cubin;
+  decltype(nvrtcGetPTXSize)* ptx_size;
+  decltype(nvrtcGetPTX)* ptx;
 
   Nvrtc() {
     const Library library(candidates(), "NVRTC, CUDA's run-time compiler,",
@@ -51,6 +53,8 @@ struct Nvrtc {
     library.load(log, "nvrtcGetProgramLog");
     library.load(cubin_size, "nvrtcGetCUBINSize");
     library.load(cubin, "nvrtcGetCUBIN");
+    library.load(ptx_size, "nvrtcGetPTXSize");
+    library.load(ptx, "nvrtcGetPTX");
   }
 
   void check(nvrtcResult result, const char* doing) const {
@@ -108,32 +112,49 @@ std::string nvrtc_version() {
   return fmt::format("{}.{}", major, minor);
 }
 
-Compiled compile(const Source& source) {
+std::vector<std::string> compile_options() {
+  std::vector<std::string> options = {"--std=c++20", "-default-device", "-fmad=false", "--ptxas-options=-v"};
+  // From CUDA 13 on, where there is a driver, NVRTC keeps a cache on disk, and what comes out of it comes
+  // without a log: without what ptxas had to say about spills and wgmma.
+  int major = 0, minor = 0;
+  nvrtc().check(nvrtc().version(&major, &minor), "saying its version");
+  if (major >= 13) options.push_back("-no-cache");
+  return options;
+}
+
+namespace {
+
+/// Compiles for `architecture` into `program`; returns the log.
+std::string compile_into(Program& program, const Source& source, const std::string& architecture) {
   const std::string shapes = wgmma_shapes(source.wgmma_shapes);
   std::vector<const char*> names = {"generated/wgmma_shapes.hpp"}, texts = {shapes.c_str()};
   for (const Header& header : sources()) {
     names.push_back(header.name);
     texts.push_back(header.text);
   }
-  Program program;
   nvrtc().check(nvrtc().create(&program.handle, source.text.c_str(), (source.name + ".cu").c_str(),
                                static_cast<int>(names.size()), texts.data(), names.data()),
                 "creating a program");
-  std::vector<const char*> options = {"--gpu-architecture=sm_90a", "--std=c++20", "-default-device",
-                                      "-fmad=false", "--ptxas-options=-v"};
-  // From CUDA 13 on, where there is a driver, NVRTC keeps a cache on disk, and what comes out of it comes
-  // without a log: without what ptxas had to say about spills and wgmma.
-  int major = 0, minor = 0;
-  nvrtc().check(nvrtc().version(&major, &minor), "saying its version");
-  if (major >= 13) options.push_back("-no-cache");
+  std::vector<std::string> options = compile_options();
+  options.push_back("--gpu-architecture=" + architecture);
+  std::vector<const char*> pointers;
+  for (const std::string& option : options) pointers.push_back(option.c_str());
   const nvrtcResult result =
-      nvrtc().compile(program.handle, static_cast<int>(options.size()), options.data());
-  Compiled compiled;
-  compiled.log = read_log(program.handle);
+      nvrtc().compile(program.handle, static_cast<int>(pointers.size()), pointers.data());
+  std::string log = read_log(program.handle);
   if (result != NVRTC_SUCCESS) {
-    throw Error(fmt::format("kernel {} does not compile ({}):\n{}", source.name, nvrtc().error_string(result),
-                            compiled.log));
+    throw Error(
+        fmt::format("kernel {} does not compile ({}):\n{}", source.name, nvrtc().error_string(result), log));
   }
+  return log;
+}
+
+}  // namespace
+
+Compiled compile(const Source& source) {
+  Program program;
+  Compiled compiled;
+  compiled.log = compile_into(program, source, "sm_90a");
   if (compiled.log.find("C75") != std::string::npos) {
     throw Error(
         fmt::format("ptxas serialised or repaired a wgmma of kernel {}:\n{}", source.name, compiled.log));
@@ -144,6 +165,17 @@ Compiled compile(const Source& source) {
   nvrtc().check(nvrtc().cubin(program.handle, compiled.cubin.data()), "reading its machine code");
   compiled.resources = parse_resources(compiled.log);
   return compiled;
+}
+
+std::string dump_ptx(const Source& source) {
+  Program program;
+  compile_into(program, source, "compute_90a");
+  std::size_t size = 0;
+  nvrtc().check(nvrtc().ptx_size(program.handle, &size), "reading the size of its PTX");
+  std::string ptx(size, '\0');
+  nvrtc().check(nvrtc().ptx(program.handle, ptx.data()), "reading its PTX");
+  while (!ptx.empty() && ptx.back() == '\0') ptx.pop_back();
+  return ptx;
 }
 
 std::vector<Resources> parse_resources(const std::string& log) {

@@ -37,10 +37,16 @@ struct Compiled {
 /// "13.0", or an Error where there is no NVRTC.
 std::string nvrtc_version();
 
+/// What every compilation is told, the architecture apart.
+std::vector<std::string> compile_options();
+
 /// Compiles for sm_90a. Throws Error with the compiler's log when it fails; also when ptxas remarks that it
 /// serialised or repaired a wgmma (C75xx): the kernel would be slow, or right on the card by ptxas's help
 /// alone.
 Compiled compile(const Source& source);
+
+/// The PTX text of a source, as --dump-ptx prints it.
+std::string dump_ptx(const Source& source);
 
 /// Reads ptxas -v lines out of a log.
 std::vector<Resources> parse_resources(const std::string& log);

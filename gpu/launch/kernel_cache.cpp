@@ -3,6 +3,7 @@
 #include <vector>
 
 #include "emulator/support/parallel.hpp"
+#include "gpu/jit/disk_cache.hpp"
 
 namespace fp8twin {
 
@@ -13,7 +14,7 @@ void KernelCache::prepare(std::span<const jit::Source> sources, int threads) {
   }
   std::vector<jit::Compiled> compiled(missing.size());
   parallel_for(static_cast<std::int64_t>(missing.size()), threads, [&](std::int64_t i, int) {
-    compiled[static_cast<std::size_t>(i)] = jit::compile(*missing[static_cast<std::size_t>(i)]);
+    compiled[static_cast<std::size_t>(i)] = jit::compile_cached(*missing[static_cast<std::size_t>(i)]);
   });
   // Loading belongs to the thread that made the context current.
   for (std::size_t i = 0; i < missing.size(); ++i) modules_.try_emplace(key(*missing[i]), compiled[i].cubin);

@@ -1,4 +1,5 @@
-// Kernels compiled at first use and kept: in this process, by the text of their source.
+// Kernels compiled at first use and kept: in this process, by the text of their source; and on disk
+// (gpu/jit/disk_cache.hpp).
 #pragma once
 
 #include <map>

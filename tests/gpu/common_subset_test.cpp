@@ -61,9 +61,32 @@ TEST_CASE("kernels: one vocabulary, no engine") {
         matches(path, R"(__shared__|__device__|__global__|__syncthreads|__CUDA|\basm\b|#\s*pragma\s+unroll)")
             .empty());
     CHECK(matches(path, R"(\b(fmaf?|fmul|fadd|double|atomicAdd|memcpy|reinterpret_cast)\b)").empty());
+    // A configuration is read as config.x: constant on the card, run-time on the machine. Only width is a type's business.
+    CHECK(matches(path, R"(\bif\s+constexpr\b|\bConfig::(?!width\b))").empty());
+    // Barriers and shared memory have addresses, tensor maps are passed as they lie in the arguments.
+    CHECK(matches(path, R"(\b(union|goto|throw|new|delete|static_cast<u8\s*\*>\(dynamic_shared)\b)").empty());
     CHECK(matches(path, R"(\b(total|scale_[ab]|p)(\[[^\]]*\])?\s*([*+-]=|[*/]\s*[a-z]))")
               .empty());  // FP32 arithmetic has names
   }
+}
+
+TEST_CASE("a step of the ladder is one file of less than 200 lines, and opens with its picture") {
+  std::size_t steps = 0;
+  for (const auto& path : headers("gpu/kernels")) {
+    if (path.filename().string().rfind("gemm_", 0) != 0) continue;
+    ++steps;
+    INFO(path.string());
+    CHECK(code_lines(path).size() < 200);
+    CHECK(matches(path, R"(\b(Accumulator|Registers)<(?!Config::width>))")
+              .empty());  // one build serves every width
+    std::ifstream stream(path);
+    std::string line;
+    std::size_t prose = 0;
+    while (std::getline(stream, line) && line.rfind("//", 0) == 0) ++prose;
+    CHECK(prose >= 8);
+    CHECK(line == "#pragma once");
+  }
+  CHECK(steps == 7);
 }
 
 TEST_CASE("machine.hpp is the only header that selects") {
@@ -89,9 +112,8 @@ TEST_CASE("PTX wrappers: small files, no standard header, no knowledge of kernel
   for (const auto& path : files) {
     INFO(path.string());
     CHECK(matches(path, R"(#\s*include\s*<)").empty());
-    CHECK(matches(path,
-                  R"(#\s*include\s*"(?!emulator/layout/integers.hpp|gpu/ptx/|generated/wgmma_shapes.hpp))")
-              .empty());
-    CHECK(code_lines(path).size() <= 120);
+    CHECK(
+        matches(path, R"(#\s*include\s*"(?!emulator/layout/|gpu/ptx/|generated/wgmma_shapes.hpp))").empty());
+    CHECK(code_lines(path).size() <= 140);
   }
 }

@@ -6,9 +6,12 @@
 
 #include "emulator/model/distribution.hpp"
 #include "fp8twin/model.hpp"
+#include "gpu/launch/card_gemm.hpp"
+#include "gpu/launch/card_wgmma.hpp"
 #include "gpu/launch/driver.hpp"
-#include "gpu/launch/gemm.hpp"
+#include "gpu/launch/machine_gemm.hpp"
 #include "tests/catch.hpp"
+#include "tests/gpu/random_gemm.hpp"
 #include "tests/gpu/skip.hpp"
 
 using namespace fp8twin;
@@ -30,50 +33,53 @@ std::size_t differing(const std::vector<T>& a, const std::vector<T>& b) {
   return count;
 }
 
-void compare_gemm(KernelCache& kernels, std::int64_t m, std::int64_t n, std::int64_t k,
-                  Distribution distribution, int tile_n) {
-  INFO("M " << m << " N " << n << " K " << k << " " << distribution_name(distribution) << " tile " << tile_n);
-  const std::int64_t k_blocks = (k + 127) / 128, n_blocks = (n + 127) / 128;
-  const auto size = [](std::int64_t count) { return static_cast<std::size_t>(count); };
-  std::vector<std::uint8_t> a(size(m * k)), b(size(n * k));
-  std::vector<float> a_scale(size(m * k_blocks)), b_scale(size(n_blocks * k_blocks));
-  fill_codes(distribution, 77, Operand::a, k, a);
-  fill_codes(distribution, 77, Operand::b, k, b);
-  fill_scales(distribution, 77, Operand::a_scale, a_scale);
-  fill_scales(distribution, 77, Operand::b_scale, b_scale);
-  const DeviceGemm problem(m, n, k, a, a_scale, b, b_scale);
-
-  std::vector<float> model(size(m * n)), card(size(m * n));
-  gemm(m, n, k, a, a_scale, b, b_scale, std::span<float>(model));
-  Buffer<std::uint8_t> d(size(m * n) * 4);
-  d.fill(0xff);
-  GemmConfig config{
-      .step = 1, .tile_m = 64, .tile_n = static_cast<u32>(tile_n), .stages = 1, .output_f32 = true};
-  launch_gemm_1_one_tile(kernels, problem, config, d);
-  std::memcpy(card.data(), d.download().data(), card.size() * 4);
-  CHECK(differing(card, model) == 0);
-
-  std::vector<std::uint16_t> model16(size(m * n)), card16(size(m * n));
-  gemm(m, n, k, a, a_scale, b, b_scale, std::span<std::uint16_t>(model16));
-  Buffer<std::uint8_t> d16(size(m * n) * 2);
-  d16.fill(0xff);
-  config.output_f32 = false;
-  launch_gemm_1_one_tile(kernels, problem, config, d16);
-  std::memcpy(card16.data(), d16.download().data(), card16.size() * 2);
-  CHECK(differing(card16, model16) == 0);
+std::size_t wrong_bytes(KernelCache& kernels, const test::RandomGemm& problem, const GemmConfig& config,
+                        u32 multiprocessors) {
+  const LaunchPlan plan = plan_gemm(problem.m, problem.n, problem.k, config, multiprocessors);
+  return differing(run_on_card(kernels, plan, problem.operands()).d, problem.model(config.output_f32));
 }
 
 }  // namespace
 
-TEST_CASE("GEMM on the card: the model's bits") {
+TEST_CASE("every step of the ladder on the card, every configuration: the model's bits") {
   if (!have_gpu()) return;
   const Device device;
   KernelCache kernels;
-  for (const int tile_n : {8, 64, 136}) {
-    compare_gemm(kernels, 1, 1, 1, Distribution::uniform, tile_n);
-    compare_gemm(kernels, 130, 200, 384, Distribution::normal, tile_n);
-    compare_gemm(kernels, 65, 257, 333, Distribution::adversarial, tile_n);
-    compare_gemm(kernels, 7, 576, 192, Distribution::extremes, tile_n);
+  const std::vector<test::RandomGemm> problems = {
+      {1, 1, 1, Distribution::uniform, 77},         {1, 24, 128, Distribution::normal, 77},
+      {130, 200, 384, Distribution::normal, 77},    {65, 257, 333, Distribution::adversarial, 77},
+      {7, 576, 192, Distribution::extremes, 77},    {64, 40, 0, Distribution::uniform, 77},
+      {700, 600, 1040, Distribution::subnormal, 77}};
+  std::vector<jit::Source> sources;
+  for (const GemmConfig& config : offered_configs()) sources.push_back(jit::gemm_source(config));
+  kernels.prepare(sources, 0);
+  for (const GemmConfig& config : offered_configs()) {
+    for (const test::RandomGemm& problem : problems) {
+      INFO(config.name() << ": M " << problem.m << " N " << problem.n << " K " << problem.k);
+      CHECK(wrong_bytes(kernels, problem, config, static_cast<u32>(device.multiprocessors())) == 0);
+    }
+    // Few blocks, many tiles each: what is carried from tile to tile.
+    INFO(config.name() << " on four multiprocessors");
+    CHECK(wrong_bytes(kernels, problems[2], config, 4) == 0);
+  }
+}
+
+TEST_CASE("the trace of the card is the trace of the machine") {
+  if (!have_gpu()) return;
+  const Device device;
+  KernelCache kernels;
+  const test::RandomGemm problem(200, 100, 336, Distribution::normal, 9);
+  for (int step = first_step; step <= last_step; ++step) {
+    GemmConfig config = default_config(step, 200, 100, false, 4);
+    config.trace = true;
+    const LaunchPlan plan = plan_gemm(problem.m, problem.n, problem.k, config, 4);
+    INFO(config.name());
+    const GemmResult card =
+        run_on_card(kernels, plan, problem.operands(), {.trace_tile_m = 1, .trace_tile_n = 0});
+    const MachineGemmResult machine =
+        run_on_machine(plan, problem.operands(), {.trace_tile_m = 1, .trace_tile_n = 0});
+    CHECK(differing(card.trace, machine.trace) == 0);
+    CHECK(differing(card.d, machine.d) == 0);
   }
 }
 

@@ -45,3 +45,30 @@ TEST_CASE("A in registers: slot and coordinate are inverse, and 128 threads cove
   }
   REQUIRE(seen.size() == 64 * 32);
 }
+
+TEST_CASE("stmatrix: 32 lanes of two halves are 8 x 8 elements once, and .trans is the transposed matrix") {
+  std::set<std::pair<u32, u32>> seen;
+  for (u32 row = 0; row < 8; ++row) {
+    for (u32 column = 0; column < 8; ++column) {
+      const MatrixSlot slot = stmatrix_slot(row, column, false);
+      REQUIRE(slot.lane < 32);
+      REQUIRE(slot.half < 2);
+      REQUIRE(stmatrix_slot(column, row, true) == slot);
+      seen.insert({slot.lane, slot.half});
+    }
+  }
+  REQUIRE(seen.size() == 64);
+}
+
+TEST_CASE("stmatrix: an accumulator's registers, packed in pairs, are 8 x 8 matrices") {
+  // Registers r and r+1 of a lane are neighbours in a row: packed to two halves, they are what stmatrix takes. So
+  // 8 rows and 8 columns of an accumulator are one matrix.
+  for (u32 row = 0; row < 64; ++row) {
+    for (u32 column = 0; column < 256; ++column) {
+      const FragmentSlot owner = accumulator_slot(row, column);
+      const MatrixSlot slot = stmatrix_slot(row % 8, column % 8, false);
+      REQUIRE(owner.thread % 32 == slot.lane);
+      REQUIRE(owner.reg % 2 == slot.half);
+    }
+  }
+}

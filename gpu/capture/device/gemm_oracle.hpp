@@ -66,7 +66,8 @@ __device__ inline void check_gemm(Config, const GemmCheckArguments& g) {
   u64 compared = 0;
   for (u64 i = u64{blockIdx.x} * blockDim.x + threadIdx.x; i < outputs; i += stride) {
     const u32 model = gemm_output(g, static_cast<u32>(i / g.n), static_cast<u32>(i % g.n));
-    const u32 card = g.output_f32 ? static_cast<const u32*>(g.d)[i] : static_cast<const u16*>(g.d)[i];
+    const u64 at = i / g.n * g.d_stride + i % g.n;
+    const u32 card = g.output_f32 ? static_cast<const u32*>(g.d)[at] : static_cast<const u16*>(g.d)[at];
     ++compared;
     if (card == model) continue;
     const u64 place = atomicAdd(g.mismatch_count, u64{1});

@@ -1,24 +1,8 @@
-#include "gpu/launch/gemm.hpp"
+#include "gpu/launch/card_wgmma.hpp"
 
 #include "gpu/kernels/arguments.hpp"
-#include "gpu/launch/plan.hpp"
 
 namespace fp8twin {
-
-DeviceGemm::DeviceGemm(std::int64_t m_, std::int64_t n_, std::int64_t k_, std::span<const std::uint8_t> a_,
-                       std::span<const float> a_scale_, std::span<const std::uint8_t> b_,
-                       std::span<const float> b_scale_)
-    : m(m_), n(n_), k(k_), a(a_), b(b_), a_scale(a_scale_), b_scale(b_scale_) {}
-
-void launch_gemm_1_one_tile(KernelCache& kernels, const DeviceGemm& problem, const GemmConfig& config,
-                            const Buffer<std::uint8_t>& d) {
-  const LaunchPlan plan = plan_gemm(problem.m, problem.n, problem.k, config, 1);
-  if (plan.grid_x == 0) return;  // nothing to store
-  kernels.get(jit::gemm_source(config), config.name())
-      .launch({plan.grid_x, plan.grid_y}, plan.threads, plan.shared_bytes,
-              arguments_of(plan, problem.a.device(), problem.a_scale.device(), problem.b.device(),
-                           problem.b_scale.device(), d.device(), {}));
-}
 
 std::vector<float> run_wgmma_chain(KernelCache& kernels, const jit::ChainConfig& config,
                                    std::span<const std::uint8_t> a, std::span<const std::uint8_t> b,

@@ -1,10 +1,11 @@
 // Engine gpu: the kernels' source on the card, compiled by NVRTC at first use.
 #include <cstring>
+#include <map>
 
 #include "emulator/engine/engines.hpp"
 #include "emulator/engine/wgmma_chunks.hpp"
 #include "gpu/launch/card_gemm.hpp"
-#include "gpu/launch/gemm.hpp"
+#include "gpu/launch/card_wgmma.hpp"
 
 namespace fp8twin {
 namespace {
@@ -26,8 +27,10 @@ class GpuEngine : public Engine {
   }
 
   void prepare(std::span<const GemmConfig> configs, int threads) override {
+    std::map<std::string, jit::Source> by_name;  // each once
+    for (const GemmConfig& config : configs) by_name.try_emplace(config.name(), jit::gemm_source(config));
     std::vector<jit::Source> sources;
-    for (const GemmConfig& config : configs) sources.push_back(jit::gemm_source(config));
+    for (const auto& [name, source] : by_name) sources.push_back(source);
     kernels_.prepare(sources, threads);
   }
 
@@ -50,10 +53,10 @@ class GpuEngine : public Engine {
   /// Eight k32 steps a launch: one kernel serves a chain of any length, and a second its end.
   RunResult wgmma(const Problem& problem) {
     const std::vector<float> d =
-        run_in_chunks(problem, 8, [&](const WgmmaChunk& chunk, std::vector<float>& sums) {
+        run_in_chunks(problem, 8, [&](const WgmmaChunk& chunk, const std::vector<float>& c) {
           const jit::ChainConfig config{.n = static_cast<int>(chunk.n),
                                         .k_steps = static_cast<int>(chunk.k_steps)};
-          sums = run_wgmma_chain(kernels_, config, chunk.a, chunk.b, sums, chunk.scale_d);
+          return run_wgmma_chain(kernels_, config, chunk.a, chunk.b, c, chunk.scale_d);
         });
     return {bytes_of(d), {}, {}};
   }

@@ -2,8 +2,10 @@
 #include <cstring>
 
 #include "emulator/engine/engines.hpp"
-#include "emulator/engine/machine_wgmma.hpp"
+#include "emulator/engine/wgmma_chunks.hpp"
+#include "gpu/kernels/arguments.hpp"
 #include "gpu/launch/machine_gemm.hpp"
+#include "gpu/launch/machine_wgmma.hpp"
 
 namespace fp8twin {
 namespace {
@@ -46,8 +48,9 @@ class MachineEngine : public Engine {
     const std::int64_t most_steps =
         most_shared_bytes / wgmma_chain_shared_bytes(static_cast<u32>(problem.n), 1);
     const std::vector<float> d =
-        run_in_chunks(problem, most_steps, [&](const WgmmaChunk& chunk, std::vector<float>& sums) {
-          run_wgmma_on_machine(chunk, sums, launch_options(options));
+        run_in_chunks(problem, most_steps, [&](const WgmmaChunk& chunk, const std::vector<float>& c) {
+          return run_wgmma_chain_on_machine({.n = chunk.n, .k_steps = chunk.k_steps}, chunk.a, chunk.b, c,
+                                            chunk.scale_d, launch_options(options));
         });
     RunResult run;
     run.d.resize(4 * d.size());

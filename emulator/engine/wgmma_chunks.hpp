@@ -27,25 +27,27 @@ inline std::vector<std::uint8_t> columns_of(std::span<const std::uint8_t> codes,
   return part;
 }
 
-/// One launch: codes of A [64, 32 * k_steps] and B [n, 32 * k_steps], accumulators d [64, n] in and out; without
-/// scale_d the first instruction takes d for nothing.
+/// One launch: codes of A [64, 32 * k_steps] and B [n, 32 * k_steps]; without scale_d the first instruction takes the
+/// accumulators for nothing.
 struct WgmmaChunk {
   std::uint32_t n = 8, k_steps = 1;
   std::vector<std::uint8_t> a, b;
   bool scale_d = false;
 };
 
-/// d of a wgmma problem. `launch(chunk, d)` runs the kernel; most_steps is what one launch takes.
+/// d of a wgmma problem. `launch(chunk, c)` runs the kernel and returns its d; most_steps is what one launch takes.
 template <class Launch>
 std::vector<float> run_in_chunks(const Problem& problem, std::int64_t most_steps, const Launch& launch) {
   std::vector<float> d(static_cast<std::size_t>(64 * problem.n), 0.0f);
   if (problem.has_c) std::copy(problem.c.begin(), problem.c.end(), d.begin());
   for (std::int64_t k0 = 0; k0 < problem.k; k0 += 32 * most_steps) {
     const std::int64_t columns = std::min(32 * most_steps, problem.k - k0);
-    launch(WgmmaChunk{static_cast<std::uint32_t>(problem.n), static_cast<std::uint32_t>(columns / 32),
-                      columns_of(problem.a, 64, problem.k, k0, columns),
-                      columns_of(problem.b, problem.n, problem.k, k0, columns), problem.has_c || k0 > 0},
-           d);
+    const WgmmaChunk chunk{static_cast<std::uint32_t>(problem.n),
+                           static_cast<std::uint32_t>(columns / 32),
+                           columns_of(problem.a, 64, problem.k, k0, columns),
+                           columns_of(problem.b, problem.n, problem.k, k0, columns),
+                           problem.has_c || k0 > 0};
+    d = launch(chunk, d);
   }
   return d;
 }

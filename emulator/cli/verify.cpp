@@ -156,7 +156,11 @@ class Verification {
   }
 
   void one_problem(Draw draw) {
-    ProblemExtents extents{.kind = Kind::dense_1d2d, .m = draw.m, .n = draw.n, .k = draw.k};
+    ProblemExtents extents{};
+    extents.kind = Kind::dense_1d2d;
+    extents.m = draw.m;
+    extents.n = draw.n;
+    extents.k = draw.k;
     const RandomProblem drawn(extents, draw.distribution, draw.seed, context_.threads);
     const Problem problem = read_problem(drawn.file("the random problem", {}));
     for (RunOptions& run : draw.runs) {
@@ -170,7 +174,8 @@ class Verification {
         first = d;
       } else if (d != first) {
         const Tensor a{"d", draw.output, problem.d_shape(), first}, b{"d", draw.output, problem.d_shape(), d};
-        first_ = FirstDifference{draw, i, compare(a, b, {.threads = context_.threads, .first_count = 1})};
+        first_ = FirstDifference{
+            draw, i, compare(a, b, {.threads = context_.threads, .first_count = 1, .ranges = {}})};
       }
     }
     elements_ += draw.m * draw.n;

@@ -2,7 +2,7 @@
 # Installs what is missing, builds, and runs every test but the slow ones that this machine can run.
 #
 #   bash tests/run.sh                  plain: the release build and all its tests, golden data and documentation included
-#   bash tests/run.sh asan tsan        the same tests under AddressSanitizer with UBSan, and under ThreadSanitizer
+#   bash tests/run.sh asan tsan        the same tests under AddressSanitizer with UBSan; those that start threads under ThreadSanitizer
 #   bash tests/run.sh slow             the long ones, such as all 2^32 floats through every conversion
 #   bash tests/run.sh tidy             clang-tidy over every source file
 #

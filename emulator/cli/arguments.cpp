@@ -59,18 +59,16 @@ std::vector<std::string> option_names(const CLI::App& command) {
   return names;
 }
 
-/// The error while no command was recognised.
-std::string command_message(const CLI::App& app, const std::vector<std::string>& arguments) {
+/// The error while no command (or no `kind` of a command) was recognised where `words` begin.
+std::string command_message(const CLI::App& app, const std::string& kind,
+                            const std::vector<std::string>& words) {
   const std::vector<std::string> names = command_names(app);
-  if (arguments.empty()) {
-    return fmt::format("no command given; one of {} is needed (fp8twin --help)",
-                       CLI::detail::join(names, ", "));
-  }
-  const std::string& word = arguments.front();
+  const std::string all = CLI::detail::join(names, ", ");
+  if (words.empty()) return fmt::format("no {} given; one of {} is needed", kind, all);
+  const std::string& word = words.front();
   const std::string hint = did_you_mean(word, names);
-  if (!hint.empty()) return fmt::format("no command is called '{}'{} (fp8twin --help)", word, hint);
-  return fmt::format("no command is called '{}'; one of {} is needed (fp8twin --help)", word,
-                     CLI::detail::join(names, ", "));
+  if (!hint.empty()) return fmt::format("no {} is called '{}'{}", kind, word, hint);
+  return fmt::format("no {} is called '{}'; one of {} is needed", kind, word, all);
 }
 
 /// The error within a command.
@@ -140,11 +138,19 @@ std::string usage_message(const CLI::App& app, const std::vector<std::string>& a
     return fmt::format("{} comes before any command; give the command first (fp8twin --help)",
                        arguments.front());
   }
-  const std::vector<CLI::App*> chosen = app.get_subcommands();
-  if (chosen.empty()) return unmark(command_message(app, arguments));
-  const CLI::App& command = *chosen.front();
-  return unmark(fmt::format("{}: {} (fp8twin {} --help)", command.get_name(), option_message(command, error),
-                            command.get_name()));
+  if (app.get_subcommands().empty())
+    return unmark(fmt::format("{} (fp8twin --help)", command_message(app, "command", arguments)));
+  // "layout" or "layout fragment": down to the last word that is a command.
+  const CLI::App* command = app.get_subcommands().front();
+  std::string path = command->get_name();
+  while (!command->get_subcommands().empty()) {
+    command = command->get_subcommands().front();
+    path += " " + command->get_name();
+  }
+  const bool no_kind = !command_names(*command).empty();
+  const std::string message =
+      no_kind ? command_message(*command, "kind", command->remaining()) : option_message(*command, error);
+  return unmark(fmt::format("{}: {} (fp8twin {} --help)", path, message, path));
 }
 
 }  // namespace fp8twin::cli

@@ -33,7 +33,7 @@ struct Context {
 /// The program's own options and the way help is set.
 void set_up_program(CLI::App& app);
 
-/// Adds the subcommand `name` with --json, --threads, --seed and --version; `example` closes its --help.
+/// Adds the subcommand `name` of `app` (the program, or a command of several kinds) with --json, --threads, --seed and --version; `example` closes its --help.
 CLI::App* add_command(CLI::App& app, Context& context, const std::string& name,
                       const std::string& description, const std::string& example);
 
@@ -74,6 +74,7 @@ void add_diff(CLI::App& app, Context& context);
 void add_analyze(CLI::App& app, Context& context);
 void add_verify(CLI::App& app, Context& context);
 void add_explain(CLI::App& app, Context& context);
+void add_layout(CLI::App& app, Context& context);
 void add_inspect(CLI::App& app, Context& context);
 void add_pack(CLI::App& app, Context& context);
 

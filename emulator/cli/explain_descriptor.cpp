@@ -21,20 +21,6 @@ constexpr std::array<BitField, 9> fields{{{"swizzle", 2},
                                           {"-", 2},
                                           {"start>>4", 14}}};
 
-const char* swizzle_name(SwizzleMode mode) {
-  switch (mode) {
-    case SwizzleMode::b128:
-      return "128B";
-    case SwizzleMode::b64:
-      return "64B";
-    case SwizzleMode::b32:
-      return "32B";
-    case SwizzleMode::none:
-      break;
-  }
-  return "none";
-}
-
 std::string times_16(u32 bytes) { return fmt::format("0x{:x} << 4 = {} bytes", bytes >> 4, bytes); }
 
 }  // namespace
@@ -54,7 +40,7 @@ Explanation explain_descriptor(const std::string& value) {
   result.text += line("stride", times_16(d.stride_byte_offset) + " from 8 rows to the next 8 along M or N");
   result.text += line(
       "base", fmt::format("{}{}", d.base_offset,
-                          d.base_offset ? ": the swizzle pattern starts that many 128-byte rows in" : ""));
+                          d.base_offset ? ": the swizzle's pattern is shifted by so many times 128 bytes" : ""));
   result.text += line("swizzle", fmt::format("{}: {}", static_cast<u32>(d.swizzle), swizzle_name(d.swizzle)));
   if (unused) {
     result.text +=

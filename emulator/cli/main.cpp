@@ -24,18 +24,23 @@ void add_commands(CLI::App& app, Context& context) {
   add_analyze(app, context);
   add_verify(app, context);
   add_explain(app, context);
+  add_layout(app, context);
   add_inspect(app, context);
   add_pack(app, context);
 }
 
-/// Every help text, one after the other: docs/ makes its command page from this.
-std::string all_help(const CLI::App& app) {
-  std::string text = app.help();
+/// The help texts of the commands of `app` and of their kinds; `path` is what to type for `app`.
+std::string command_help(const CLI::App& app, const std::string& path) {
+  std::string text;
   for (const CLI::App* command : app.get_subcommands([](const CLI::App*) { return true; })) {
-    text += fmt::format("\n--- fp8twin {} ---\n{}", command->get_name(), command->help("fp8twin"));
+    const std::string name = path + " " + command->get_name();
+    text += fmt::format("\n--- {} ---\n{}", name, command->help(path)) + command_help(*command, name);
   }
   return text;
 }
+
+/// Every help text, one after the other.
+std::string all_help(const CLI::App& app) { return app.help() + command_help(app, "fp8twin"); }
 
 int run(int argc, char** argv) {
   Context context;

@@ -71,6 +71,20 @@ std::string binary(std::uint64_t value, int width) {
   return digits;
 }
 
+const char* swizzle_name(SwizzleMode mode) {
+  switch (mode) {
+    case SwizzleMode::b128:
+      return "128B";
+    case SwizzleMode::b64:
+      return "64B";
+    case SwizzleMode::b32:
+      return "32B";
+    case SwizzleMode::none:
+      break;
+  }
+  return "none";
+}
+
 std::string decimal(double x) { return decimal_of(x); }
 std::string decimal(float x) { return decimal_of(x); }
 

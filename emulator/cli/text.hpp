@@ -1,4 +1,4 @@
-// Small pieces of text that explain: bit fields in a row, exact decimals, labelled lines.
+// Small pieces of text that explain: bit fields in a row, exact decimals, labelled lines, names.
 //
 //     bits   7   6..3       2..0           draw_fields(0x7e, {{"s", 1}, {"exponent", 4}, {"fraction", 3}})
 //            0   1111       110
@@ -10,6 +10,8 @@
 #include <string>
 #include <string_view>
 #include <vector>
+
+#include "emulator/layout/swizzle.hpp"
 
 namespace fp8twin::cli {
 
@@ -30,6 +32,9 @@ std::string table(std::span<const TableRow> rows);
 
 /// The lowest `width` bits of `value` as binary digits.
 std::string binary(std::uint64_t value, int width);
+
+/// "128B", "64B", "32B", "none"
+const char* swizzle_name(SwizzleMode mode);
 
 /// Every digit of x where that takes at most 40, else the shortest decimal that reads back as x, after "about".
 /// "NaN", "inf", "-inf", "-0".

@@ -41,9 +41,20 @@ struct TensorMapDescription {
   SwizzleMode swizzle = SwizzleMode::none;
 };
 
-/// Bytes that one copy writes to shared memory and reports to its mbarrier: the whole box, whatever lies outside.
+/// Bytes that one copy moves and reports to its mbarrier: the whole box, whatever lies outside.
 constexpr u32 box_bytes(const TensorMapDescription& map) {
   return map.box[0] * map.box[1] * map.box[2] * element_bytes(map.element);
+}
+
+/// Bytes from a row of the box to the next in shared memory: a swizzle pads a narrower box to its own width.
+constexpr u32 box_row_pitch(const TensorMapDescription& map) {
+  return map.swizzle == SwizzleMode::none ? map.box[0] * element_bytes(map.element)
+                                          : swizzle_width(map.swizzle);
+}
+
+/// Bytes of shared memory from the start of the box to its end, padding included: box_bytes unless it is narrow.
+constexpr u32 box_extent(const TensorMapDescription& map) {
+  return map.box[2] * map.box[1] * box_row_pitch(map);
 }
 
 /// Signed, in elements: where a box begins, or one element of the tensor.
@@ -65,7 +76,7 @@ constexpr u64 element_address(const TensorMapDescription& map, TensorCoordinate 
 
 /// Bytes from the start of the box in shared memory to its element (x, y, z), before the swizzle.
 constexpr u32 box_offset(const TensorMapDescription& map, u32 x, u32 y, u32 z = 0) {
-  return ((z * map.box[1] + y) * map.box[0] + x) * element_bytes(map.element);
+  return (z * map.box[1] + y) * box_row_pitch(map) + x * element_bytes(map.element);
 }
 
 /// Where byte 0 of the box's element (x, y, z) lies when the box lands at `address`.

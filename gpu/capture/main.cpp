@@ -66,6 +66,15 @@ int main(int argc, char** argv) {
   layouts_command->add_flag("--resume", resume, "go on with a recording that a fault cut short");
   layouts_command->callback([&] { status = layouts(session, layouts_path, resume); });
 
+  std::string bug, broken_path;
+  CLI::App* broken_command = add("broken", "run the planted bugs of gpu/kernels/broken_pipeline.hpp");
+  CLI::Option* broken_out = broken_command->add_option("--out", broken_path, "JSON file to write");
+  broken_command->add_option("--bug", bug, "only this one, in this process, to stdout")->excludes(broken_out);
+  broken_command->callback([&] {
+    if (bug.empty() && broken_path.empty()) throw CLI::RequiredError("--out FILE or --bug NAME");
+    status = broken(session, bug, broken_path);
+  });
+
   CLI::App* compile_command = add("compile", "compile every kernel and print its resources; needs no GPU");
   compile_command->callback([&] { status = compile_all(session); });
 

@@ -3,11 +3,11 @@
 //   half h of register i of lane l holds 8 l + 2 i + h + 1;  lane l passes the address base + 16 l
 #pragma once
 
-#include "gpu/capture/device/layout_ptx.hpp"
 #include "gpu/capture/device/layout_records.hpp"
 #include "gpu/ptx/ld_st.hpp"
 #include "gpu/ptx/shared_memory.hpp"
 #include "gpu/ptx/special_registers.hpp"
+#include "gpu/ptx/stmatrix.hpp"
 
 namespace fp8twin::capture {
 

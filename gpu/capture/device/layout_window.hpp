@@ -1,7 +1,6 @@
 // Where the shared memory of a block begins: alone, with static shared memory in front, in a cluster.
 #pragma once
 
-#include "gpu/capture/device/layout_ptx.hpp"
 #include "gpu/capture/device/layout_records.hpp"
 #include "gpu/ptx/shared_memory.hpp"
 #include "gpu/ptx/special_registers.hpp"

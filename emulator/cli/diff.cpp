@@ -1,5 +1,5 @@
 // diff: compares the tensors of two files, bits first, and with --problem asks which arithmetic gives the
-// other bits.
+// other bits. Of two traces it names the first step that differs.
 #include <fmt/core.h>
 
 #include <memory>
@@ -8,11 +8,13 @@
 #include "emulator/cli/command.hpp"
 #include "emulator/cli/diff_json.hpp"
 #include "emulator/cli/diff_pairs.hpp"
+#include "emulator/cli/diff_trace.hpp"
 #include "emulator/cli/values.hpp"
 #include "emulator/files/atomic_file.hpp"
 #include "emulator/files/quote.hpp"
 #include "emulator/report/page.hpp"
 #include "emulator/report/requantize.hpp"
+#include "emulator/report/trace.hpp"
 #include "emulator/support/error.hpp"
 
 namespace fp8twin::cli {
@@ -108,6 +110,8 @@ void run_diff(Context& context, const DiffOptions& options) {
   const TensorFile a = read_tensor_file(options.a), b = read_tensor_file(options.b);
   const TileShape tile = read_tile(options.tile);
   const bool under_problem = !options.problem.empty();
+  const bool traces = is_trace(a) && is_trace(b) && options.tensors.empty() && !under_problem;
+  if (traces) first_trace_difference(a, b);  // of one launch, or an Error, before tensors are paired
   const std::vector<TensorPair> pairs = pair_tensors(a, b, options.tensors, under_problem);
   if (under_problem && pairs.size() != 1) {
     throw Error(
@@ -129,6 +133,7 @@ void run_diff(Context& context, const DiffOptions& options) {
         fmt::format("{} within {} ULP\n", accepted ? "everything is" : "not everything is", *options.max_ulp);
   }
   context.answer = diff_json(answers);
+  if (traces) add_trace_difference(context, a, b);
   context.status = accepted ? 0 : 1;
   if (!options.html.empty()) write_page(options, context.text);
 }
@@ -138,7 +143,8 @@ void run_diff(Context& context, const DiffOptions& options) {
 void add_diff(CLI::App& app, Context& context) {
   auto options = std::make_shared<DiffOptions>();
   CLI::App* command = add_command(
-      app, context, "diff", "Compares two files' tensors, bits first.",
+      app, context, "diff",
+      "Compares two files' tensors, bits first; of two traces, names the first step where they part.",
       "fp8twin diff ours.safetensors theirs.safetensors --tensor d=out --problem problem.safetensors");
   command->add_option("A", options->a, "a .safetensors or .npy file")->required();
   command->add_option("B", options->b, "the file to compare it with")->required();

@@ -22,6 +22,7 @@ void add_commands(CLI::App& app, Context& context) {
   add_wgmma(app, context);
   add_diff(app, context);
   add_analyze(app, context);
+  add_verify(app, context);
   add_explain(app, context);
   add_layout(app, context);
   add_inspect(app, context);

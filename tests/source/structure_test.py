@@ -12,6 +12,14 @@ MOST_LINES = 400
 # Files whose test is not tests/ROOM/NAME_test.cpp, and where they are tested instead.
 TESTED_ELSEWHERE = {
     "emulator/cli/command.hpp": "tests/cli/main_test.cpp",
+    "emulator/engine/engines.hpp": "tests/engine/engine_test.cpp",
+    "emulator/engine/gpu_absent.cpp": "tests/cli/gemm_engines_test.cpp",
+    "emulator/engine/gpu_engine.cpp": "tests/engine/engine_test.cpp",
+    "emulator/engine/machine_engine.cpp": "tests/engine/engine_test.cpp",
+    "emulator/engine/model_engine.cpp": "tests/engine/engine_test.cpp",
+    "emulator/engine/trace_file.cpp": "tests/cli/trace_test.cpp",
+    "emulator/engine/trace_file.hpp": "tests/cli/trace_test.cpp",
+    "emulator/engine/wgmma_chunks.hpp": "tests/engine/engine_test.cpp",
     "emulator/layout/integers.hpp": "tests/layout/fragment_test.cpp",
     "emulator/number/panel.hpp": "tests/number/group_step_test.cpp",
     "emulator/model/slices.cpp": "tests/model/gemm_test.cpp",
@@ -24,6 +32,10 @@ TESTED_ELSEWHERE = {
 }
 # Tests of more than one file.
 TESTS_OF_SEVERAL = {
+    "tests/cli/gemm_engines_test.cpp",
+    "tests/cli/trace_test.cpp",
+    "tests/cli/wgmma_engines_test.cpp",
+    "tests/engine/ladder_test.cpp",
     "tests/number/all_floats_test.cpp",
     "tests/number/cuda_fp8_oracle_test.cpp",
 }

@@ -1,0 +1,233 @@
+#include "emulator/cli/compute.hpp"
+
+#include <fmt/core.h>
+
+#include <memory>
+#include <optional>
+#include <vector>
+
+#include "emulator/cli/values.hpp"
+#include "emulator/engine/engine.hpp"
+#include "emulator/engine/trace_file.hpp"
+#include "emulator/machine/fault.hpp"
+
+namespace fp8twin::cli {
+namespace {
+
+constexpr const char* about_input = "the file with the operands (fp8twin random makes one)";
+constexpr const char* about_output = "the file to write d to (.safetensors or .npy)";
+
+bool promotes(const ComputeOptions& options) {
+  if (options.promote == "128") return true;
+  if (options.promote == "none") return false;
+  throw Error(fmt::format("--promote: found '{}'; 128 (each K block, as the kernels do) or none is needed",
+                          options.promote));
+}
+
+/// One run: everything that decides it.
+struct Run {
+  std::unique_ptr<Engine> engine;
+  DType type;
+  RunOptions options;
+  bool ladder;  // a kernel of the ladder, in a configuration
+};
+
+/// "--trace-tile 0,1", whose tile must be one of D's.
+void set_trace_tile(const ComputeOptions& options, const Problem& problem, RunOptions& run) {
+  if (!options.trace_tile.empty()) {
+    const std::vector<std::int64_t> at = parse_integers("--trace-tile", options.trace_tile, 0);
+    if (at.size() != 2) {
+      throw Error(
+          fmt::format("--trace-tile: found '{}'; two integers such as 0,1 are needed", options.trace_tile));
+    }
+    if (at[0] > problem.m || at[1] > problem.n) {
+      throw Error(fmt::format("--trace-tile: {} is past the end of D, which is {} x {}", options.trace_tile,
+                              problem.m, problem.n));
+    }
+    run.trace_tile_m = static_cast<std::uint32_t>(at[0]);
+    run.trace_tile_n = static_cast<std::uint32_t>(at[1]);
+  }
+  const std::int64_t row = std::int64_t{run.trace_tile_m} * run.config.tile_m,
+                     column = std::int64_t{run.trace_tile_n} * run.config.tile_n;
+  if (row >= problem.m || column >= problem.n) {
+    throw Error(fmt::format(
+        "--trace: tile {},{} of {} x {} begins at row {}, column {}, and D is {} x {}; needed is a tile of D",
+        run.trace_tile_m, run.trace_tile_n, run.config.tile_m, run.config.tile_n, row, column, problem.m,
+        problem.n));
+  }
+}
+
+Run prepare(const Context& context, const ComputeOptions& options, const Problem& problem) {
+  Run run{make_engine(options.engine), output_type(options, problem.default_output()), {}, false};
+  run.options.threads = context.threads;
+  run.options.promote = promotes(options);
+  run.options.core = with_fraction_bits(static_cast<int>(options.fraction_bits));
+  set_schedule(options.kernel, run.options);
+  if (run.engine->runs_kernels() && problem.kind == Kind::dense_1d2d) {
+    run.ladder = true;
+    const std::int64_t fill = options.kernel.multiprocessors.value_or(run.engine->multiprocessors());
+    run.options.multiprocessors = static_cast<std::uint32_t>(fill);
+    run.options.config = choose_config(options.kernel, problem.m, problem.n, run.type == DType::f32,
+                                       run.engine->multiprocessors());
+    run.options.config.trace = !options.trace.empty();
+    if (run.options.config.trace) set_trace_tile(options, problem, run.options);
+  }
+  return run;
+}
+
+RunResult execute(const Run& run, const ComputeOptions& options, const Problem& problem) {
+  std::optional<Progress> progress;
+  RunOptions run_options = run.options;
+  run_options.progress = [&](std::int64_t done, std::int64_t total) {
+    if (!progress) progress.emplace("gemm", total);
+    progress->update(done);
+  };
+  try {
+    return run.engine->run(problem, run.type, run_options);
+  } catch (const machine::Fault&) {
+    throw;  // the kernel's mistake, not the file's
+  } catch (const Error& error) {
+    throw Error(fmt::format("{}: {}", options.problem, error.what()));
+  }
+}
+
+/// What the engine says of itself and of what it ran, for files and for JSON.
+Metadata engine_metadata(const Run& run) {
+  Metadata metadata{{"device", run.engine->device()}, {"driver", run.engine->driver()}};
+  if (run.ladder) metadata.merge(config_metadata(run.options.config));
+  if (run.engine->name() == "machine") {
+    metadata["schedule"] = schedule_name(run.options.schedule);
+    metadata["schedule_seed"] = std::to_string(run.options.schedule_seed);
+    metadata["checks"] = run.options.checks ? "on" : "off";
+  }
+  return metadata;
+}
+
+Metadata result_metadata(const Context& context, const ComputeOptions& options, const Problem& problem,
+                         const Run& run) {
+  Metadata metadata = engine_metadata(run);
+  metadata.merge(provenance(context, options.engine));
+  metadata["kind"] = kind_name(problem.kind);
+  const auto seed =
+      problem.file.metadata.find("seed");  // of the operands: what else is random has its own name
+  if (seed != problem.file.metadata.end()) metadata["seed"] = seed->second;
+  if (options.fraction_bits != sm90.fraction_bits)
+    metadata["fraction_bits"] = std::to_string(options.fraction_bits);
+  if (options.promote != "128") metadata["promote"] = options.promote;
+  return metadata;
+}
+
+void write_files(const Context& context, const ComputeOptions& options, const Problem& problem,
+                 const Run& run, const RunResult& result) {
+  const Metadata metadata = result_metadata(context, options, problem, run);
+  const Tensor d{"d", run.type, problem.d_shape(), result.d};
+  write_tensor_file(options.out, {&d, 1}, options.out.ends_with(".npy") ? Metadata{} : metadata);
+  if (options.trace.empty()) return;
+  const RunOptions& o = run.options;
+  write_trace_file(options.trace, {problem.m, problem.n, problem.k, o.config, o.trace_tile_m, o.trace_tile_n},
+                   result.trace, metadata);
+}
+
+std::string note_text(const machine::BankNote& note) {
+  return fmt::format("  {}: {} took {} more wavefronts than its {} accesses need\n", note.site.text(),
+                     note.instruction, note.extra_wavefronts, note.accesses);
+}
+
+void report(Context& context, const ComputeOptions& options, const Problem& problem, const Run& run,
+            const RunResult& result) {
+  const Shape shape = problem.d_shape();
+  context.text =
+      fmt::format("{}: d {} {} of a {} problem, M = {}, N = {}, K = {}, {} group{}, engine {}\n", options.out,
+                  dtype_name(run.type), shape_text(shape), kind_name(problem.kind), problem.m, problem.n,
+                  problem.k, problem.groups, problem.groups == 1 ? "" : "s", options.engine);
+  context.answer = {{"output", options.out},
+                    {"dtype", dtype_name(run.type)},
+                    {"shape", shape},
+                    {"kind", kind_name(problem.kind)},
+                    {"m", problem.m},
+                    {"n", problem.n},
+                    {"k", problem.k},
+                    {"groups", problem.groups},
+                    {"engine", options.engine},
+                    {"promote", problem.kind == Kind::wgmma ? Json(nullptr) : Json(options.promote)},
+                    {"fraction_bits", options.fraction_bits}};
+  for (const auto& [key, value] : engine_metadata(run)) context.answer[key] = value;
+  if (run.ladder) context.text += fmt::format("  kernel {}\n", run.options.config.name());
+  if (!options.trace.empty()) {
+    context.text += fmt::format("  {}: a trace of tile {},{}\n", options.trace, run.options.trace_tile_m,
+                                run.options.trace_tile_n);
+    context.answer["trace"] = options.trace;
+  }
+  if (run.engine->name() != "machine") return;
+  Json notes = Json::array();
+  for (const machine::BankNote& note : result.bank_notes) {
+    if (note.extra_wavefronts > 0) context.text += note_text(note);
+    notes.push_back({{"instruction", note.instruction},
+                     {"site", note.site.text()},
+                     {"accesses", note.accesses},
+                     {"extra_wavefronts", note.extra_wavefronts}});
+  }
+  context.answer["bank_notes"] = notes;
+}
+
+}  // namespace
+
+void add_compute_options(CLI::App* command, ComputeOptions& options, const std::string& input) {
+  command->add_option(input, options.problem, about_input);
+  command->add_option("-o", options.out, about_output)->type_name("OUT");
+  command
+      ->add_option(
+          "--engine", options.engine,
+          "model (default): arithmetic on the CPU; machine: the kernel on the emulated SM90; gpu: the kernel "
+          "on the card")
+      ->type_name("NAME");
+  add_integer(command, "--fraction-bits", options.fraction_bits,
+              "model: what if the tensor core kept this many bits below 2^E (default 13, Hopper's)",
+              min_fraction_bits, max_fraction_bits);
+  add_schedule_options(command, options.kernel);
+}
+
+DType output_type(const ComputeOptions& options, DType by_default) {
+  if (options.output.empty()) return by_default;
+  if (options.output == "bf16") return DType::bf16;
+  if (options.output == "f32") return DType::f32;
+  throw Error(fmt::format("--output: found '{}'; bf16 or f32 is needed", options.output));
+}
+
+void need_files(const std::string& command, const std::string& input, const ComputeOptions& options) {
+  const bool no_input = options.problem.empty();
+  if (!no_input && !options.out.empty()) return;
+  throw Error(fmt::format("{0}: {1} is missing: {2} (fp8twin {0} --help)", command, no_input ? input : "-o",
+                          no_input ? about_input : about_output));
+}
+
+void need_engine(const ComputeOptions& options) {
+  need_engine_name("--engine", options.engine);
+  need_options_of(options.engine, options.kernel);
+  const bool model = options.engine == "model";
+  if (model && !options.trace.empty()) {
+    throw Error("--trace: engine model has no steps to trace; needed is --engine machine or gpu");
+  }
+  if (options.trace.empty() && !options.trace_tile.empty()) {
+    throw Error("--trace-tile: names the tile that --trace follows; needed is --trace FILE, too");
+  }
+  if (!model && (options.promote != "128" || options.fraction_bits != sm90.fraction_bits)) {
+    throw Error(fmt::format(
+        "--promote and --fraction-bits: engine {} does what the kernels do; needed is --engine model",
+        options.engine));
+  }
+}
+
+void compute(Context& context, const ComputeOptions& options, const Problem& problem) {
+  const Run run = prepare(context, options, problem);
+  need_writable(options.out, {options.problem});
+  if (!options.trace.empty()) {
+    if (options.trace == options.out) throw Error("-o and --trace: name one file; two are needed");
+    need_writable(options.trace, {options.problem, options.out});
+  }
+  const RunResult result = execute(run, options, problem);
+  write_files(context, options, problem, run, result);
+  report(context, options, problem, run, result);
+}
+
+}  // namespace fp8twin::cli

@@ -1,0 +1,172 @@
+#include "emulator/cli/kernel_options.hpp"
+
+#include <fmt/core.h>
+
+#include <algorithm>
+#include <tuple>
+
+#include "emulator/cli/values.hpp"
+#include "emulator/engine/trace_file.hpp"
+#include "emulator/files/quote.hpp"
+
+namespace fp8twin::cli {
+namespace {
+
+constexpr std::int64_t most_multiprocessors = 1 << 20;
+
+std::string output_name(const GemmConfig& config) { return config.output_f32 ? "f32" : "bf16"; }
+
+CLI::Option* add_optional_integer(CLI::App* command, const std::string& name,
+                                  std::optional<std::int64_t>& value, const std::string& description,
+                                  std::int64_t low, std::int64_t high) {
+  return command
+      ->add_option_function<std::string>(
+          name,
+          [&value, name, low, high](const std::string& text) {
+            value = parse_integer(name, text, low, high);
+          },
+          description)
+      ->type_name("INT");
+}
+
+}  // namespace
+
+bool KernelOptions::any_of_a_kernel() const {
+  return !kernel.empty() || !tile.empty() || !cluster.empty() || stages || multiprocessors;
+}
+
+bool KernelOptions::any_of_a_schedule() const { return schedule || schedule_seed || !checks.empty(); }
+
+void add_kernel_options(CLI::App* command, KernelOptions& options) {
+  command
+      ->add_option("--kernel", options.kernel,
+                   "machine, gpu: a step of the ladder, by name or number (default 7, the full kernel)")
+      ->type_name("STEP");
+  command
+      ->add_option("--tile", options.tile,
+                   "machine, gpu: rows and columns of D for each block (default: by M and N)")
+      ->type_name("MxN");
+  add_optional_integer(command, "--stages", options.stages,
+                       "machine, gpu: K blocks in shared memory at a time", 1, 1 << 16);
+  command
+      ->add_option("--cluster", options.cluster,
+                   "machine, gpu: blocks that share a tile of B (2x1) or of A (1x2)")
+      ->type_name("XxY");
+  add_optional_integer(
+      command, "--multiprocessors", options.multiprocessors,
+      "machine, gpu: how many the persistent kernels fill (default: the card's; machine: an H200's 132)", 1,
+      most_multiprocessors);
+}
+
+void add_schedule_options(CLI::App* command, KernelOptions& options) {
+  command
+      ->add_option_function<std::string>(
+          "--schedule",
+          [&options](const std::string& text) {
+            try {
+              options.schedule = schedule_from_name(text);
+            } catch (const Error& error) {
+              throw Error(std::string("--schedule: ") + error.what());
+            }
+          },
+          "machine: when copies land and wgmma reads: earliest, latest, mixed or random (default)")
+      ->type_name("NAME");
+  command
+      ->add_option_function<std::string>(
+          "--schedule-seed",
+          [&options](const std::string& text) {
+            options.schedule_seed = parse_unsigned("--schedule-seed", text);
+          },
+          "machine: which of its orders the schedule takes (default 1)")
+      ->type_name("INT");
+  command->add_option("--checks", options.checks, "machine: its checkers, on (default) or off")
+      ->type_name("on|off");
+}
+
+void need_options_of(const std::string& engine, const KernelOptions& options) {
+  if (options.any_of_a_kernel() && engine == "model") {
+    throw Error(
+        "--kernel, --tile, --stages, --cluster and --multiprocessors: engine model runs no kernel; needed is "
+        "--engine "
+        "machine or gpu");
+  }
+  if (options.any_of_a_schedule() && engine != "machine") {
+    throw Error(
+        fmt::format("--schedule, --schedule-seed and --checks: engine {} has no schedule to choose; needed "
+                    "is --engine machine",
+                    engine));
+  }
+  if (!options.checks.empty() && options.checks != "on" && options.checks != "off") {
+    throw Error(fmt::format("--checks: found {}; on or off is needed", quote(options.checks)));
+  }
+}
+
+std::pair<std::uint32_t, std::uint32_t> parse_extents(const char* option, const std::string& text) {
+  const std::size_t x = text.find('x');
+  if (x == std::string::npos) {
+    throw Error(fmt::format("{}: found {}; two integers such as 128x64 are needed", option, quote(text)));
+  }
+  const auto part = [&](const std::string& digits) {
+    return static_cast<std::uint32_t>(parse_integer(option, digits, 1, 1 << 16));
+  };
+  return {part(text.substr(0, x)), part(text.substr(x + 1))};
+}
+
+GemmConfig choose_config(const KernelOptions& options, std::int64_t m, std::int64_t n, bool output_f32,
+                         std::uint32_t multiprocessors) {
+  const int step = options.kernel.empty() ? last_step : step_from_name(options.kernel);
+  GemmConfig config = default_config(step, m, n, output_f32, multiprocessors);
+  if (!options.tile.empty()) {
+    std::tie(config.tile_m, config.tile_n) = parse_extents("--tile", options.tile);
+    config.cluster_m = config.cluster_n = 1;
+  }
+  if (!options.cluster.empty()) {
+    std::tie(config.cluster_m, config.cluster_n) = parse_extents("--cluster", options.cluster);
+  }
+  if (options.stages) {
+    config.stages = static_cast<std::uint32_t>(*options.stages);
+  } else if (!options.tile.empty() || !options.cluster.empty()) {
+    config.stages = std::min(most_stages(config), step == last_step ? 8u : 4u);
+  }
+  check_offered(config);
+  return config;
+}
+
+void set_schedule(const KernelOptions& options, RunOptions& run) {
+  if (options.schedule) run.schedule = *options.schedule;
+  if (options.schedule_seed) run.schedule_seed = *options.schedule_seed;
+  run.checks = options.checks != "off";
+}
+
+void list_configs(Context& context, const KernelOptions& options) {
+  const std::vector<GemmConfig> configs =
+      options.kernel.empty() ? offered_configs() : offered_configs(step_from_name(options.kernel));
+  Json list = Json::array();
+  context.text = fmt::format("{:<18} {:<8} {:>6} {:>12}  {:<8} {:<7} {:>7} {:>13}\n", "kernel", "tile",
+                             "stages", "at most", "cluster", "output", "threads", "shared bytes");
+  for (const GemmConfig& config : configs) {
+    const std::string tile = extents_text(config.tile_m, config.tile_n),
+                      cluster = extents_text(config.cluster_m, config.cluster_n);
+    context.text += fmt::format("{:<18} {:<8} {:>6} {:>12}  {:<8} {:<7} {:>7} {:>13}\n",
+                                step_name(config.step), tile, config.stages, most_stages(config), cluster,
+                                output_name(config), config.threads(), config.shared_bytes());
+    list.push_back({{"kernel", step_name(config.step)},
+                    {"step", config.step},
+                    {"tile", tile},
+                    {"stages", config.stages},
+                    {"most_stages", most_stages(config)},
+                    {"cluster", cluster},
+                    {"output", output_name(config)},
+                    {"threads", config.threads()},
+                    {"shared_bytes", config.shared_bytes()}});
+  }
+  context.answer = {{"configs", list}};
+}
+
+std::string config_options(const GemmConfig& config) {
+  return fmt::format("--kernel {} --tile {} --stages {} --cluster {}", step_name(config.step),
+                     extents_text(config.tile_m, config.tile_n), config.stages,
+                     extents_text(config.cluster_m, config.cluster_n));
+}
+
+}  // namespace fp8twin::cli

@@ -1,0 +1,274 @@
+// `verify`: random problems through several engines until one differs, and then the commands that show it.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <chrono>
+#include <cmath>
+#include <cstdlib>
+#include <memory>
+#include <optional>
+
+#include "emulator/cli/command.hpp"
+#include "emulator/cli/random_problem.hpp"
+#include "emulator/cli/values.hpp"
+#include "emulator/cli/verify_draw.hpp"
+#include "emulator/engine/engine.hpp"
+#include "emulator/report/compare.hpp"
+#include "emulator/report/diff_text.hpp"
+
+namespace fp8twin::cli {
+namespace {
+
+constexpr std::int64_t no_limit = std::int64_t{1} << 62;
+constexpr std::int64_t batch = 64;  // problems whose kernels are compiled together
+
+struct VerifyOptions {
+  std::string engines, kernel;
+  std::int64_t count = 100;
+  double minutes = INFINITY;
+  std::int64_t machine_macs = 20'000'000'000, gpu_macs = 200'000'000'000;
+  std::int64_t fraction_bits = sm90.fraction_bits;
+};
+
+double parse_positive(const char* option, const std::string& text) {
+  char* end = nullptr;
+  const double value = std::strtod(text.c_str(), &end);
+  if (end == text.c_str() || *end || !(value > 0) || !std::isfinite(value)) {
+    throw Error(
+        fmt::format("{}: found '{}'; a number above zero, such as 5 or 2e10, is needed", option, text));
+  }
+  return value;
+}
+
+std::vector<std::string> parse_engines(const std::string& text) {
+  std::vector<std::string> names;
+  for (std::size_t start = 0; start <= text.size();) {
+    const std::size_t comma = std::min(text.find(',', start), text.size());
+    names.push_back(text.substr(start, comma - start));
+    need_engine_name("--engines", names.back());
+    if (std::count(names.begin(), names.end(), names.back()) > 1) {
+      throw Error(fmt::format("--engines: found {} twice; different engines are needed", names.back()));
+    }
+    start = comma + 1;
+  }
+  if (names.size() < 2) {
+    throw Error(
+        fmt::format("--engines: found '{}' alone; two or more, as in model,machine, are needed", text));
+  }
+  return names;
+}
+
+/// An engine, and what it may still spend.
+struct Participant {
+  std::unique_ptr<Engine> engine;
+  std::int64_t budget, spent = 0;
+
+  std::int64_t rest() const { return budget - spent; }
+};
+
+struct FirstDifference {
+  Draw draw;
+  std::size_t other;  // the engine that parts from the first
+  Comparison comparison;
+};
+
+class Verification {
+ public:
+  Verification(const Context& context, const VerifyOptions& options)
+      : context_(context),
+        options_(options),
+        names_(parse_engines(options.engines)),
+        drawer_(context.seed, names_,
+                options.kernel.empty() ? std::nullopt : std::optional(step_from_name(options.kernel))) {
+    for (const std::string& name : names_) {
+      const std::int64_t budget = name == "machine" ? options.machine_macs
+                                  : name == "gpu"   ? options.gpu_macs
+                                                    : no_limit;
+      participants_.push_back({make_engine(name), budget});
+    }
+  }
+
+  void run() {
+    const auto start = std::chrono::steady_clock::now();
+    const std::chrono::duration<double, std::ratio<60>> limit(options_.minutes);
+    Progress progress("verify", options_.count);
+    while (problems_ < options_.count && !first_ && share() >= least_macs) {
+      if (std::isfinite(options_.minutes) && std::chrono::steady_clock::now() - start >= limit) return;
+      if (problems_ % batch == 0) compile_ahead();
+      one_problem(drawer_.draw(problems_, share()));
+      progress.update(++problems_);
+    }
+  }
+
+  void report(Context& context) const {
+    context.status = first_ ? 1 : 0;
+    context.text = fmt::format("{} random problem{} through {}, seed {}: ", problems_,
+                               problems_ == 1 ? "" : "s", fmt::join(names_, ", "), context_.seed);
+    context.text +=
+        first_ ? "the last one differs\n" : fmt::format("no differing bit in {} elements\n", elements_);
+    Json macs = Json::object();
+    for (std::size_t i = 0; i < names_.size(); ++i) {
+      context.text += fmt::format("  {}: {:.3g} multiply-adds, device {}, driver {}\n", names_[i],
+                                  static_cast<double>(participants_[i].spent),
+                                  participants_[i].engine->device(), participants_[i].engine->driver());
+      macs[names_[i]] = participants_[i].spent;
+    }
+    if (first_) context.text += difference_text(*first_);
+    context.answer = {{"engines", names_},
+                      {"problems", problems_},
+                      {"elements", elements_},
+                      {"differing", first_ ? 1 : 0},
+                      {"macs", macs},
+                      {"seed", context_.seed},
+                      {"first", first_ ? difference_json(*first_) : Json(nullptr)}};
+  }
+
+ private:
+  /// What the next problem may cost: eight times an even share of what is left for those to come. Most problems cost
+  /// less than their share, a few would cost a hundred times it.
+  std::int64_t share() const {
+    std::int64_t least = no_limit;
+    for (const Participant& participant : participants_) {
+      const std::int64_t rest = participant.rest();
+      least = std::min({least, rest, rest / (options_.count - problems_) * 8});
+    }
+    return least;
+  }
+
+  void compile_ahead() {
+    const std::int64_t end = std::min(problems_ + batch, options_.count);
+    for (std::size_t i = 0; i < participants_.size(); ++i) {
+      std::vector<GemmConfig> configs;
+      for (std::int64_t problem = problems_; problem < end; ++problem)
+        configs.push_back(drawer_.config(problem, i));
+      participants_[i].engine->prepare(configs, context_.threads);
+    }
+  }
+
+  std::vector<std::byte> run_one(const Problem& problem, const Draw& draw, std::size_t i) {
+    try {
+      participants_[i].spent += draw.macs();
+      return participants_[i].engine->run(problem, draw.output, draw.runs[i]).d;
+    } catch (const Error& error) {
+      throw Error(fmt::format("{} (problem {}; reproduce it with: {})", error.what(), problems_,
+                              fmt::join(reproducer(draw, names_, i), " && ")));
+    }
+  }
+
+  void one_problem(Draw draw) {
+    ProblemExtents extents{};
+    extents.kind = Kind::dense_1d2d;
+    extents.m = draw.m;
+    extents.n = draw.n;
+    extents.k = draw.k;
+    const RandomProblem drawn(extents, draw.distribution, draw.seed, context_.threads);
+    const Problem problem = read_problem(drawn.file("the random problem", {}));
+    for (RunOptions& run : draw.runs) {
+      run.threads = context_.threads;
+      run.core = with_fraction_bits(static_cast<int>(options_.fraction_bits));
+    }
+    std::vector<std::byte> first;
+    for (std::size_t i = 0; i < participants_.size() && !first_; ++i) {
+      const std::vector<std::byte> d = run_one(problem, draw, i);
+      if (i == 0) {
+        first = d;
+      } else if (d != first) {
+        const Tensor a{"d", draw.output, problem.d_shape(), first}, b{"d", draw.output, problem.d_shape(), d};
+        first_ = FirstDifference{
+            draw, i, compare(a, b, {.threads = context_.threads, .first_count = 1, .ranges = {}})};
+      }
+    }
+    elements_ += draw.m * draw.n;
+  }
+
+  std::string difference_text(const FirstDifference& d) const {
+    const Difference& at = d.comparison.first.front();
+    std::string text = fmt::format(
+        "problem {}: M {}, N {}, K {}, {}: {} of {} elements differ; at {}: {} has {} {}, {} has {} {}\nto "
+        "see it:\n",
+        problems_ - 1, d.draw.m, d.draw.n, d.draw.k, distribution_name(d.draw.distribution),
+        d.comparison.different, d.comparison.elements, shape_text(index(d)), names_[0],
+        word_text(d.draw.output, at.a), word_hex(d.draw.output, at.a), names_[d.other],
+        word_text(d.draw.output, at.b), word_hex(d.draw.output, at.b));
+    for (const std::string& line : reproducer(d.draw, names_, d.other)) text += "  " + line + "\n";
+    return text;
+  }
+
+  Json difference_json(const FirstDifference& d) const {
+    const Difference& at = d.comparison.first.front();
+    return {{"problem", problems_ - 1},
+            {"m", d.draw.m},
+            {"n", d.draw.n},
+            {"k", d.draw.k},
+            {"engines", {names_[0], names_[d.other]}},
+            {"different", d.comparison.different},
+            {"index", index(d)},
+            {"a", word_hex(d.draw.output, at.a)},
+            {"b", word_hex(d.draw.output, at.b)},
+            {"reproduce", reproducer(d.draw, names_, d.other)}};
+  }
+
+  static Shape index(const FirstDifference& d) {
+    return coordinates({d.draw.m, d.draw.n}, d.comparison.first.front().index);
+  }
+
+  const Context& context_;
+  const VerifyOptions& options_;
+  std::vector<std::string> names_;
+  Drawer drawer_;
+  std::vector<Participant> participants_;
+  std::int64_t problems_ = 0, elements_ = 0;
+  std::optional<FirstDifference> first_;
+};
+
+void add_macs(CLI::App* command, const char* name, std::int64_t& macs, const char* description) {
+  command
+      ->add_option_function<std::string>(
+          name,
+          [&macs, name](const std::string& text) {
+            macs = static_cast<std::int64_t>(std::min(parse_positive(name, text), 4e18));
+          },
+          description)
+      ->type_name("NUMBER");
+}
+
+}  // namespace
+
+void add_verify(CLI::App& app, Context& context) {
+  const auto options = std::make_shared<VerifyOptions>();
+  CLI::App* command = add_command(
+      app, context, "verify",
+      "Runs random 1d2d problems through several engines until one differs, and says how to see it.",
+      "fp8twin verify --engines model,machine --count 20 --machine-macs 2e8\n"
+      "  fp8twin verify --engines model,gpu --count 1000 --minutes 10 --kernel 7");
+  command
+      ->add_option("--engines", options->engines, "two or more of model, machine, gpu, with commas between")
+      ->required()
+      ->type_name("LIST");
+  add_integer(command, "--count", options->count, "problems to try (default 100)", 1, std::int64_t{1} << 40);
+  command
+      ->add_option_function<std::string>(
+          "--minutes",
+          [options](const std::string& text) { options->minutes = parse_positive("--minutes", text); },
+          "begin no problem after this many minutes")
+      ->type_name("NUMBER");
+  command
+      ->add_option("--kernel", options->kernel,
+                   "one step of the ladder, by name or number (default: all, in every configuration offered)")
+      ->type_name("STEP");
+  add_macs(command, "--machine-macs", options->machine_macs,
+           "multiply-adds the machine may spend in all (default 2e10); larger problems are drawn smaller");
+  add_macs(command, "--gpu-macs", options->gpu_macs,
+           "multiply-adds the card may spend in all (default 2e11)");
+  add_integer(
+      command, "--fraction-bits", options->fraction_bits,
+      "model: what if the tensor core kept this many bits below 2^E: shows what a difference looks like",
+      min_fraction_bits, max_fraction_bits);
+  command->callback([&context, options] {
+    Verification verification(context, *options);
+    verification.run();
+    verification.report(context);
+  });
+}
+
+}  // namespace fp8twin::cli

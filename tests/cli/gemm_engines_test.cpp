@@ -1,0 +1,192 @@
+// `gemm` on the machine and on the card: the model's bits for every step of the ladder, what is chosen and listed, what
+// the files say of how they were made, and a sentence for each option that does not fit.
+#include <filesystem>
+#include <set>
+#include <vector>
+
+#include "emulator/files/tensor.hpp"
+#include "tests/catch.hpp"
+#include "tests/cli/expect.hpp"
+#include "tests/gpu/skip.hpp"
+
+using namespace fp8twin::test;
+
+namespace {
+
+std::vector<std::byte> d_of(const std::string& path) {
+  const fp8twin::TensorFile file = fp8twin::read_tensor_file(path);
+  const auto bytes = file.at("d").bytes;
+  return {bytes.begin(), bytes.end()};
+}
+
+std::string make_problem(const Folder& folder, const std::string& options) {
+  const std::string path = folder / "p.safetensors";
+  succeeds("random " + path + " " + options);
+  return path;
+}
+
+std::vector<std::byte> run_engine(const Folder& folder, const std::string& problem,
+                                  const std::string& options) {
+  const std::string out = folder / "d.safetensors";
+  succeeds("gemm " + problem + " -o " + out + " " + options);
+  return d_of(out);
+}
+
+}  // namespace
+
+TEST_CASE("the machine gives the model's bits, for every step of the ladder") {
+  const Folder folder;
+  const std::string tails = make_problem(folder, "--m 70 --n 72 --k 400 --distribution adversarial");
+  const char* const orders[] = {"--schedule latest", "--schedule earliest",
+                                "--schedule mixed --schedule-seed 5", "--schedule-seed 9 --checks off"};
+  for (const std::string output : {"bf16", "f32"}) {
+    const auto model = run_engine(folder, tails, "--output " + output);
+    for (int step = 1; step <= 7; ++step) {
+      const std::string options = "--engine machine --multiprocessors 2 --kernel " + std::to_string(step) +
+                                  " --output " + output + " " + orders[(step + (output == "f32")) % 4];
+      INFO(options);
+      CHECK(run_engine(folder, tails, options) == model);
+    }
+  }
+}
+
+TEST_CASE("a configuration of one's own, by name of the step") {
+  const Folder folder;
+  const std::string problem = make_problem(folder, "--m 130 --n 80 --k 272");
+  const auto model = run_engine(folder, problem, "");
+  CHECK(run_engine(folder, problem,
+                   "--engine machine --kernel gemm_6_multicast --tile 64x16 --stages 3 --cluster 2x1") ==
+        model);
+  const fp8twin::TensorFile file = fp8twin::read_tensor_file(folder / "d.safetensors");
+  CHECK(file.metadata.at("engine") == "machine");
+  CHECK(file.metadata.at("kernel") == "gemm_6_multicast");
+  CHECK(file.metadata.at("tile") == "64x16");
+  CHECK(file.metadata.at("stages") == "3");
+  CHECK(file.metadata.at("cluster") == "2x1");
+  CHECK(file.metadata.at("schedule") == "random");
+  CHECK(file.metadata.at("schedule_seed") == "1");
+  CHECK(file.metadata.at("device") == "cpu");
+  CHECK(file.metadata.at("kernels").size() == 18);
+}
+
+TEST_CASE("nothing to add, nothing to multiply") {
+  const Folder folder;
+  for (const char* extents : {"--m 0 --n 8 --k 128", "--m 4 --n 0 --k 128", "--m 5 --n 24 --k 0"}) {
+    const std::string problem = make_problem(folder, extents);
+    INFO(extents);
+    const auto d = run_engine(folder, problem, "--engine machine --output f32");
+    CHECK(d == run_engine(folder, problem, "--output f32"));
+    for (const std::byte byte : d) CHECK(byte == std::byte{0});
+  }
+}
+
+TEST_CASE("the JSON answer of the machine") {
+  const Folder folder;
+  const std::string problem = make_problem(folder, "--m 64 --n 64 --k 128");
+  const nlohmann::json json =
+      answer("gemm " + problem + " -o " + (folder / "d.npy") +
+             " --engine machine --kernel 2 --tile 64x64 --schedule latest --schedule-seed 3");
+  CHECK(json["engine"] == "machine");
+  CHECK(json["kernel"] == "gemm_2_tma");
+  CHECK(json["tile"] == "64x64");
+  CHECK(json["cluster"] == "1x1");
+  CHECK(json["schedule"] == "latest");
+  CHECK(json["schedule_seed"] == "3");
+  CHECK(json["checks"] == "on");
+  CHECK(json["bank_notes"].is_array());
+}
+
+TEST_CASE("what is offered, of all steps and of one") {
+  std::set<int> steps;
+  const nlohmann::json all = answer("gemm --list-configs");
+  for (const auto& config : all["configs"]) {
+    steps.insert(config["step"].get<int>());
+    CHECK(config["shared_bytes"].get<int>() <= 227 * 1024);
+  }
+  CHECK(steps == std::set<int>{1, 2, 3, 4, 5, 6, 7});
+  const nlohmann::json one = answer("gemm --list-configs --kernel gemm_3_stages");
+  REQUIRE_FALSE(one["configs"].empty());
+  for (const auto& config : one["configs"]) CHECK(config["kernel"] == "gemm_3_stages");
+  const std::string table = succeeds("gemm --list-configs --kernel 3");
+  CHECK_THAT(table, contains_text("gemm_3_stages"));
+  CHECK(std::count(table.begin(), table.end(), '\n') ==
+        static_cast<std::ptrdiff_t>(one["configs"].size() + 1));
+}
+
+TEST_CASE("PTX, where there is NVRTC") {
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+  skip("NVRTC does not run under sanitizers");
+#else
+  const Folder folder;
+  const std::string command = "gemm --kernel 1 --tile 64x8 --dump-ptx";
+  const Result result = run(command);
+  if (result.status == 2) {
+    CHECK(std::count(result.err.begin(), result.err.end(), '\n') == 1);
+    CHECK(result.out.empty());
+    skip(result.err);
+    return;
+  }
+  CHECK_THAT(result.out, contains_text(".target sm_90a"));
+  CHECK_THAT(result.out, contains_text("wgmma.mma_async.sync.aligned.m64n8k32.f32.e4m3.e4m3"));
+  const std::string file = folder / "kernel.ptx";
+  succeeds(command + "=" + file);
+  CHECK(read_text(file) == result.out);
+  CHECK(answer(command)["ptx"] == result.out);
+#endif
+}
+
+TEST_CASE("the card gives the model's bits, for every step of the ladder") {
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+  skip("the driver does not run under sanitizers");
+#else
+  const Folder folder;
+  const std::string problem = make_problem(folder, "--m 200 --n 136 --k 656 --distribution adversarial"),
+                    out = folder / "g.safetensors";
+  const Result first = run("gemm " + problem + " -o " + out + " --engine gpu");
+  if (first.status == 2) {
+    CHECK(std::count(first.err.begin(), first.err.end(), '\n') == 1);
+    CHECK_FALSE(std::filesystem::exists(out));
+    skip(first.err);
+    return;
+  }
+  const auto model = run_engine(folder, problem, "");
+  for (int step = 1; step <= 7; ++step) {
+    CHECK(run_engine(folder, problem, "--engine gpu --kernel " + std::to_string(step)) == model);
+  }
+  CHECK(fp8twin::read_tensor_file(out).metadata.at("engine") == "gpu");
+  CHECK(fp8twin::read_tensor_file(out).metadata.at("device") != "cpu");
+#endif
+}
+
+TEST_CASE("options and problems that do not fit are a sentence") {
+  const Folder folder;
+  const std::string problem = make_problem(folder, "--m 64 --n 64 --k 128"), out = folder / "d.safetensors",
+                    command = "gemm " + problem + " -o " + out, machine = command + " --engine machine";
+  refuses(command + " --kernel 1", "engine model runs no kernel");
+  refuses(command + " --schedule latest", "engine model has no schedule");
+  refuses(command + " --trace t", "--trace: engine model has no steps");
+  refuses(machine + " --trace-tile 0,0", "needed is --trace FILE");
+  refuses(machine + " --promote none", "needed is --engine model");
+  refuses(machine + " --fraction-bits 14", "needed is --engine model");
+  refuses(machine + " --kernel 8", "'8' is no kernel");
+  refuses(machine + " --kernel gemm", "'gemm' is no kernel");
+  refuses(machine + " --tile 64", "--tile: found \"64\"");
+  refuses(machine + " --tile 64x100", "tiles of 100 columns are not offered");
+  refuses(machine + " --kernel 1 --stages 2", "2 stages");
+  refuses(machine + " --stages 0", "0 is out of range");
+  refuses(machine + " --cluster 4x1", "clusters of 4x1 are not offered");
+  refuses(machine + " --schedule soon", "--schedule: 'soon' is no schedule");
+  refuses(machine + " --schedule-seed -1", "--schedule-seed");
+  refuses(machine + " --checks maybe", "--checks: found \"maybe\"");
+  refuses(machine + " --multiprocessors 0", "0 is out of range");
+  refuses(machine + " --trace " + (folder / "t.safetensors") + " --trace-tile 1", "--trace-tile: found '1'");
+  refuses(machine + " --trace " + (folder / "t.safetensors") + " --trace-tile 1,0", "needed is a tile of D");
+  refuses(machine + " --trace " + out, "two are needed");
+  refuses("gemm --list-configs --kernel 0", "'0' is no kernel");
+  CHECK_FALSE(std::filesystem::exists(out));
+
+  const std::string batched = make_problem(folder, "--kind batched --groups 2 --m 4 --n 8 --k 16");
+  refuses("gemm " + batched + " -o " + out + " --engine machine", "takes 1d2d and wgmma problems so far");
+  const std::string wgmma = make_problem(folder, "--kind wgmma --n 8 --k 32");
+  refuses("gemm " + wgmma + " -o " + out + " --engine machine", "needed is fp8twin wgmma");
+}

@@ -1,0 +1,84 @@
+// `verify`: no difference where there is none; where there is one, commands that show it; and what it refuses.
+#include <cctype>
+
+#include "tests/catch.hpp"
+#include "tests/cli/expect.hpp"
+#include "tests/gpu/skip.hpp"
+
+using namespace fp8twin::test;
+
+TEST_CASE("twenty small problems: model and machine agree, within the budget") {
+  const nlohmann::json json = answer("verify --engines model,machine --count 20 --machine-macs 2e7 --seed 3");
+  CHECK(json["engines"] == nlohmann::json::array({"model", "machine"}));
+  CHECK(json["problems"] == 20);
+  CHECK(json["differing"] == 0);
+  CHECK(json["first"].is_null());
+  CHECK(json["seed"] == 3);
+  CHECK(json["macs"]["machine"] <= 20'000'000);
+  CHECK(json["macs"]["machine"] == json["macs"]["model"]);
+  CHECK(json["elements"] > 20);
+}
+
+TEST_CASE("one kernel only; the same seed draws the same problems") {
+  const std::string command =
+      "verify --engines machine,model --count 4 --machine-macs 1e6 --kernel gemm_3_stages --json";
+  const std::string once = succeeds(command);
+  CHECK(once == succeeds(command));
+  CHECK(once != succeeds(command + " --seed 2"));
+}
+
+TEST_CASE("a difference ends it with status 1 and the commands that show it") {
+  const std::string command =
+      "verify --engines model,machine --count 50 --machine-macs 2e7 --fraction-bits 7 --kernel 1";
+  const Result text = run(command);
+  CHECK(text.status == 1);
+  CHECK_THAT(text.out, contains_text("to see it:\n  fp8twin random p.safetensors"));
+  const Result result = run(command + " --json");
+  REQUIRE(result.status == 1);
+  const nlohmann::json json = result.json();
+  CHECK(json["differing"] == 1);
+  const nlohmann::json first = json["first"];
+  CHECK(first["a"] != first["b"]);
+
+  const Folder folder;
+  const std::string there = "cd '" + (folder / "") + "' && ";
+  const auto lines = first["reproduce"].get<std::vector<std::string>>();
+  REQUIRE(lines.size() == 4);
+  for (std::size_t i = 0; i < lines.size(); ++i) {
+    REQUIRE(lines[i].starts_with("fp8twin "));
+    const Result shown = run(lines[i].substr(8) + (i == 3 ? " --json" : ""), there);
+    INFO(lines[i] << ": " << shown.err);
+    REQUIRE(shown.status == (i == 3 ? 1 : 0));
+    if (i < 3) continue;
+    CHECK(shown.json()["different"] == first["different"]);
+    CHECK(shown.json()["first"]["index"] == first["index"]);
+    CHECK(shown.json()["first"]["a"] == first["a"]);
+    CHECK(shown.json()["first"]["b"] == first["b"]);
+  }
+}
+
+TEST_CASE("model, machine and card agree") {
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+  skip("the driver does not run under sanitizers");
+#else
+  const Result result = run("verify --engines model,machine,gpu --count 8 --machine-macs 2e7 --json");
+  if (result.status == 2) {
+    skip(result.err);
+    return;
+  }
+  CHECK(result.status == 0);
+  CHECK(result.json()["problems"] == 8);
+#endif
+}
+
+TEST_CASE("what cannot be verified is a sentence") {
+  refuses("verify", "--engines is missing");
+  refuses("verify --engines model", "--engines: found 'model' alone");
+  refuses("verify --engines model,model", "found model twice");
+  refuses("verify --engines model,fast", "--engines: found 'fast'");
+  refuses("verify --engines model,", "--engines: found ''");
+  refuses("verify --engines model,machine --count 0", "0 is out of range");
+  refuses("verify --engines model,machine --minutes -1", "--minutes: found '-1'");
+  refuses("verify --engines model,machine --machine-macs many", "--machine-macs: found 'many'");
+  refuses("verify --engines model,machine --kernel 9", "'9' is no kernel");
+}

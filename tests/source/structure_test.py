@@ -13,9 +13,21 @@ MOST_LINES = 400
 TESTED_ELSEWHERE = {
     "emulator/cli/command.hpp": "tests/cli/main_test.cpp",
     "emulator/layout/integers.hpp": "tests/layout/fragment_test.cpp",
+    "emulator/machine/access.hpp": "tests/machine/shared_memory_test.cpp",
+    "emulator/machine/block.hpp": "tests/machine/launch_test.cpp",
+    "emulator/machine/fault.hpp": "tests/machine/memory_test.cpp",
+    "emulator/machine/operations.hpp": "tests/machine/memory_test.cpp",
+    "emulator/machine/site.hpp": "tests/machine/memory_test.cpp",
+    "emulator/machine/thread.hpp": "tests/machine/cluster_test.cpp",
     "emulator/number/panel.hpp": "tests/number/group_step_test.cpp",
     "emulator/model/slices.cpp": "tests/model/gemm_test.cpp",
     "emulator/model/slices.hpp": "tests/model/gemm_test.cpp",
+    "emulator/ptx/barrier_cluster.hpp": "tests/ptx/bar_test.cpp",
+    "emulator/ptx/griddepcontrol.hpp": "tests/ptx/vocabulary_test.cpp",
+    "emulator/ptx/mbarrier.hpp": "tests/machine/mbarrier_test.cpp",
+    "emulator/ptx/shared_memory.hpp": "tests/ptx/special_registers_test.cpp",
+    "emulator/ptx/shfl_sync.hpp": "tests/ptx/elect_sync_test.cpp",
+    "emulator/ptx/words.hpp": "tests/ptx/vocabulary_test.cpp",
     "emulator/report/cause.cpp": "tests/cli/diff_test.cpp",
     "emulator/report/cause.hpp": "tests/cli/diff_test.cpp",
     "emulator/report/requantize.cpp": "tests/cli/diff_test.cpp",
@@ -24,6 +36,7 @@ TESTED_ELSEWHERE = {
 }
 # Tests of more than one file.
 TESTS_OF_SEVERAL = {
+    "tests/machine/broken_pipeline_test.cpp",
     "tests/number/all_floats_test.cpp",
     "tests/number/cuda_fp8_oracle_test.cpp",
 }

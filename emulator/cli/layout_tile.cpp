@@ -11,7 +11,6 @@
 #include <array>
 #include <map>
 #include <memory>
-#include <set>
 
 #include "emulator/cli/layout.hpp"
 #include "emulator/cli/text.hpp"
@@ -23,7 +22,8 @@ namespace fp8twin::cli {
 namespace {
 
 constexpr std::int64_t most_rows = 4096, most_width = 4096;
-constexpr std::int64_t bank_groups = 8, line_bytes = 128, chunk_bytes = 16;
+constexpr std::int64_t bank_groups = 8, chunk_bytes = 16;
+constexpr u32 line_bytes = 128;  // what all banks give at once
 
 struct Options {
   SwizzleMode mode = SwizzleMode::b128;
@@ -41,16 +41,18 @@ struct Tile {
   }
 };
 
-/// Rows as TMA lays them: a swizzled box is at most as wide as its mode, so a wider tile is several, one after the other.
+/// Rows as TMA lays them. A swizzle has rows of its own width: a narrower box is padded to it, and a wider tile is several
+/// boxes, one after the other.
 ShapeMode packed_rows(const Options& o) {
-  const std::int64_t box = o.mode == SwizzleMode::none ? o.width : tile_width(o.mode);
-  if (o.width % box) {
-    throw Error(fmt::format("--width: {} bytes are no whole rows of mode {}; a multiple of {} is needed",
-                            o.width, swizzle_name(o.mode), box));
+  const std::int64_t row = o.mode == SwizzleMode::none ? o.width : tile_width(o.mode);
+  if (o.width > row && o.width % row) {
+    throw Error(
+        fmt::format("--width: {} bytes are no whole rows of mode {}; a multiple of {}, or less, is needed",
+                    o.width, swizzle_name(o.mode), row));
   }
-  const ShapeMode rows{o.rows, box, {}}, bytes{box, 1, {}};
-  if (o.width == box) return {1, 0, {rows, bytes}};
-  return {1, 0, {rows, {1, 0, {bytes, {o.width / box, o.rows * box, {}}}}}};
+  const ShapeMode rows{o.rows, row, {}};
+  if (o.width <= row) return {1, 0, {rows, {o.width, 1, {}}}};
+  return {1, 0, {rows, {1, 0, {{row, 1, {}}, {o.width / row, o.rows * row, {}}}}}};
 }
 
 /// Where chunk `chunk` of `row` begins, before base and swizzle.
@@ -152,11 +154,11 @@ void answer_tile(const Options& o, Context& context) {
   context.text += line("bytes", fmt::format("{}({} + {})", swizzle_notation(o.mode), hex_address(o.base),
                                             to_string(tile.shape)));
   context.text += line("occupies", fmt::format("{} to {}", hex_address(*first), hex_address(*last + 15)));
-  context.text +=
-      line("eight rows", ways == 1 ? "of a column of chunks meet no bank group twice: no conflict"
-                                   : fmt::format("of a column of chunks meet a bank group {} times: a {}-way "
-                                                 "conflict",
-                                                 ways, ways));
+  context.text += line("eight rows",
+                       ways == 1 ? "of a column of chunks lie in different bank groups: no conflict"
+                                 : fmt::format("of a column of chunks: up to {} lie in one bank group, which "
+                                               "gives one at a time",
+                                               ways));
   context.text += "\n" + draw(lines);
 
   Json chunks = Json::array();

@@ -82,7 +82,7 @@ TEST_CASE("every kernel compiles without spills, stack frames or repaired wgmma"
   check_all(sources);
 }
 
-TEST_CASE("--dump-ptx: the instructions by their names") {
+TEST_CASE("the PTX of a kernel names its instructions") {
   if (!have_nvrtc()) return;
   const std::string ptx = jit::dump_ptx(jit::gemm_source({.cluster_m = 2}));
   for (const char* word :

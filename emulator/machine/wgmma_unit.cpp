@@ -139,14 +139,8 @@ const Knowledge& WgmmaUnit::known_to_all(const Operation& operation) {
 void WgmmaUnit::post(Thread& thread, Operation& operation) {
   ++posted_;
   if (!thread.cluster->checks()) return;
-  const Actor actor{"wgmma.mma_async",
-                    operation.site,
-                    static_cast<int>(thread.tid),
-                    block_.x,
-                    block_.y,
-                    {component_, posted_},
-                    &known_to_all(operation),
-                    true};
+  const Actor actor{"wgmma.mma_async", operation.site,        static_cast<int>(thread.tid), block_.x,
+                    block_.y,          {component_, posted_}, &known_to_all(operation),     true};
   if (!operation.operands.a_in_registers) check_operand(actor, operation.operands.a_descriptor, 64, "A");
   check_operand(actor, operation.operands.b_descriptor, operation.n, "B");
 }

@@ -68,7 +68,8 @@ class WgmmaUnit {
     bool continues = false;  // on registers that were in flight already
     Site site;
     u32 arrived = 0, first_thread = 0;
-    std::array<Knowledge, 4> learnt;  // of each warp, what its lanes knew on arrival and not at the operation before
+    std::array<Knowledge, 4>
+        learnt;  // of each warp, what its lanes knew on arrival and not at the operation before
     std::vector<std::array<u32, 4>> a_registers;  // of each thread
   };
   struct Bank {

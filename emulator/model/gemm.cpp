@@ -8,10 +8,10 @@
 #include <mutex>
 #include <vector>
 
-#include "emulator/number/group_step.hpp"
-#include "emulator/number/panel.hpp"
 #include "emulator/number/bf16.hpp"
 #include "emulator/number/float_bits.hpp"
+#include "emulator/number/group_step.hpp"
+#include "emulator/number/panel.hpp"
 #include "emulator/number/scale_block.hpp"
 #include "emulator/support/error.hpp"
 #include "emulator/support/parallel.hpp"

@@ -15,8 +15,8 @@
 #include <array>
 #include <cstdint>
 
-#include "emulator/number/panel.hpp"
 #include "emulator/number/float_bits.hpp"
+#include "emulator/number/panel.hpp"
 #include "emulator/number/tensor_core.hpp"
 
 namespace fp8twin {

@@ -111,8 +111,7 @@ TEST_CASE("a folder that cannot be made or written means no cache, and no error"
 }
 
 TEST_CASE("the environment names the folder, the project's own variable first") {
-  const Variable own("FP8TWIN_CACHE_DIR", "/own"), xdg("XDG_CACHE_HOME", "/xdg"),
-      home("HOME", "/someone");
+  const Variable own("FP8TWIN_CACHE_DIR", "/own"), xdg("XDG_CACHE_HOME", "/xdg"), home("HOME", "/someone");
   CHECK(jit::cache_folder() == "/own");
   const Variable none("FP8TWIN_CACHE_DIR", nullptr);
   CHECK(jit::cache_folder() == "/xdg/fp8twin");

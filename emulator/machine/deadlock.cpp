@@ -36,7 +36,7 @@ std::string wait_text(const Thread& thread) {
                          wait.value);
     case Wait::For::wgmma:
       return fmt::format(
-          "the {}th wgmma instruction of its warpgroup, which all 128 threads must execute ({} have been by "
+          "wgmma instruction {} of its warpgroup, which all 128 threads must execute ({} have been by "
           "all)",
           wait.value, block.wgmma[thread.warpgroup()]->posted());
     case Wait::For::bulk_group:

@@ -48,7 +48,7 @@ void GlobalMemory::write(const Actor& actor, u64 address, u64 bytes, u64 alignme
     throw Fault(
         FaultKind::race, actor.site, actor.thread, 0,
         fmt::format(
-            "{} writes offset {} of '{}', which thread {} of the grid's {}th block has written already",
+            "{} writes offset {} of '{}', which thread {} of block {} of the grid has written already",
             actor.text(), 2 * at, range.name, (before - 1) % 1024, (before - 1) / 1024));
   }
 }

@@ -123,14 +123,18 @@ void store_matrices(Thread& thread, u32 count, bool transposed, u32 address, con
             Thread& owner = *block.threads[32 * thread.warp() + 8 * matrix + row];
             block.shared.need(owner.actor(instruction, site), rows[row], 16, 16);
           }
-          for (u32 lane = 0; lane < 32; ++lane) {
-            Thread& holder = *block.threads[32 * thread.warp() + lane];
-            for (u32 half = 0; half < 2; ++half) {
-              const u32 line = lane / 4, place = 2 * (lane % 4) + half;
-              const u32 at = transposed ? rows[place] + 2 * line : rows[line] + 2 * place;
-              const u16 element = static_cast<u16>(warp.value[lane][1 + matrix] >> (16 * half));
-              block.shared.write(holder.actor(instruction, site), at, 2);
-              std::memcpy(block.shared.data(at), &element, 2);
+          const auto reg = [&](u32 lane) { return warp.value[lane][1 + matrix]; };
+          for (u32 row = 0; row < 8; ++row) {
+            for (u32 pair = 0; pair < 4; ++pair) {  // columns 2 pair and 2 pair + 1
+              u32 lane = 4 * row + pair, word = reg(lane);
+              if (transposed) {  // two lanes bring one half each; the one remembered as the writer changes with the row
+                const u32 first = 8 * pair + row / 2, second = first + 4, shift = 16 * (row % 2);
+                word = (reg(first) >> shift & 0xffff) | reg(second) >> shift << 16;
+                lane = row % 2 ? second : first;
+              }
+              Thread& holder = *block.threads[32 * thread.warp() + lane];
+              block.shared.write(holder.actor(instruction, site), rows[row] + 4 * pair, 4);
+              std::memcpy(block.shared.data(rows[row] + 4 * pair), &word, 4);
             }
           }
           if (thread.cluster->checks()) block.banks.count_whole(instruction, site, rows, 8, 16);

@@ -30,7 +30,7 @@ void RegisterReference::refuse_read() const {
   if (!self().cluster->checks()) return;
   if (state_.operation) {
     refuse(FaultKind::accumulator_in_flight, site_,
-           fmt::format("reads accumulator register {} while the {}th wgmma instruction of its warpgroup may "
+           fmt::format("reads accumulator register {} while wgmma instruction {} of its warpgroup may "
                        "still write it: "
                        "wgmma.wait_group first",
                        index_, state_.operation));
@@ -41,7 +41,7 @@ void RegisterReference::refuse_read() const {
 void RegisterReference::refuse_write() const {
   if (!self().cluster->checks()) return;
   refuse(FaultKind::accumulator_in_flight, site_,
-         fmt::format("writes accumulator register {} while the {}th wgmma instruction of its warpgroup may "
+         fmt::format("writes accumulator register {} while wgmma instruction {} of its warpgroup may "
                      "still write it: "
                      "wgmma.wait_group first",
                      index_, state_.operation));

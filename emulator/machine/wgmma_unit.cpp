@@ -50,7 +50,7 @@ WgmmaUnit::Operation& WgmmaUnit::join(Thread& thread, const Operation& wanted) {
                     operation.operands == wanted.operands && operation.site == wanted.site;
   if (!same) {
     throw Fault(FaultKind::disagreement, wanted.site, static_cast<int>(thread.tid), 0,
-                fmt::format("{}: {} of {} is the {}th wgmma instruction of its warpgroup, but thread {} had "
+                fmt::format("{}: {} of {} is wgmma instruction {} of its warpgroup, but thread {} had "
                             "another one there, "
                             "at {}, or other operands: all 128 threads must execute the same",
                             wanted.site.text(), wanted.commit ? "wgmma.commit_group" : "wgmma.mma_async",

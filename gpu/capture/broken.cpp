@@ -1,9 +1,9 @@
 // broken: what the card makes of each planted bug of gpu/kernels/broken_pipeline.hpp.
 //
-//   for each bug: compile (ptxas may refuse, or repair what is wrong), then 200 launches on fresh operands, each compared with
+//   for each bug: compile (ptxas may refuse, or repair what is wrong), then 100 launches on fresh operands, each compared with
 //   the bits of the emulated tensor core:  right / wrong / never ended
 //
-// A bug may hang the card for ever, or fault; so each runs in a process of its own, ended after five seconds.
+// A bug may hang the card for ever, or fault; so each runs in a process of its own, ended after twelve seconds.
 #include <fmt/format.h>
 #include <sys/wait.h>
 
@@ -23,7 +23,7 @@ namespace fp8twin::capture {
 namespace {
 
 constexpr u32 k_blocks = 5;
-constexpr int launches = 200;
+constexpr int launches = 100;
 
 std::vector<std::uint8_t> finite_codes(std::uint64_t seed, std::uint64_t stream) {
   const Random random(seed, stream);
@@ -92,11 +92,11 @@ Json run_bug(Session& session, const NamedBug& bug) {
   return {{"launches", launches}, {"right", right}, {"wrong_elements", wrong_elements}};
 }
 
-/// One bug, in a process of its own that is killed after five seconds (200 launches take a fraction of one).
+/// One bug, in a process of its own that is killed after twelve seconds (100 launches take two).
 Json run_apart(const Session& session, const NamedBug& bug) {
   const std::string program = std::filesystem::read_symlink("/proc/self/exe").string();
   const std::string command =
-      fmt::format("timeout -s KILL 5 '{}' broken --bug {} --seed {} 2>&1", program, bug.name, session.seed);
+      fmt::format("timeout -s KILL 12 '{}' broken --bug {} --seed {} 2>&1", program, bug.name, session.seed);
   FILE* pipe = popen(command.c_str(), "r");
   if (!pipe) throw Error(fmt::format("cannot start a process for the bug {}", bug.name));
   std::string text;

@@ -66,6 +66,11 @@ int main(int argc, char** argv) {
   layouts_command->add_flag("--resume", resume, "go on with a recording that a fault cut short");
   layouts_command->callback([&] { status = layouts(session, layouts_path, resume); });
 
+  std::string traces_folder;
+  CLI::App* traces_command = add("traces", "record traces of the ladder's kernels");
+  traces_command->add_option("--out", traces_folder, "folder to write to")->required();
+  traces_command->callback([&] { status = traces(session, traces_folder); });
+
   std::string bug, broken_path;
   CLI::App* broken_command = add("broken", "run the planted bugs of gpu/kernels/broken_pipeline.hpp");
   CLI::Option* broken_out = broken_command->add_option("--out", broken_path, "JSON file to write");

@@ -78,5 +78,5 @@ TEST_CASE("a warpgroup of which one warp does not issue the wgmma") {
     }
   });
   CHECK_THAT(text, contains_text("(and 95 like it) waits"));
-  CHECK_THAT(text, contains_text("the 2th wgmma instruction of its warpgroup, which all 128 threads must"));
+  CHECK_THAT(text, contains_text("wgmma instruction 2 of its warpgroup, which all 128 threads must"));
 }

@@ -85,10 +85,9 @@ TEST_CASE("a second writer is told, in another block too; the first may write ag
   const auto fault =
       fault_of(setup, [&] { st_global_u16(reinterpret_cast<u16*>(blocks.out) + 1 - ctaid_y() % 2, 1); });
   REQUIRE(fault);
-  CHECK_THAT(
-      fault->what(),
-      contains_text("thread 0 of block (0,2): st.global writes offset 2 of 'out', which thread 0 of the "
-                    "grid's 0th block has written already"));
+  CHECK_THAT(fault->what(),
+             contains_text("thread 0 of block (0,2): st.global writes offset 2 of 'out', which thread 0 of "
+                           "block 0 of the grid has written already"));
 }
 
 TEST_CASE("without a list of ranges nothing is asked") {

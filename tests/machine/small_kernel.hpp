@@ -92,7 +92,7 @@ void expect_fault(const Setup& setup, FaultKind kind, const std::string& text, c
     INFO(fault->what());
     CHECK(machine::fault_name(fault->kind) == machine::fault_name(kind));
     CHECK_THAT(fault->what(), contains_text(text));
-    CHECK_THAT(fault->what(), contains_text("_test.cpp:"));
+    CHECK_THAT(fault->what(), contains_text("tests/"));
   }
 }
 

@@ -1,10 +1,10 @@
-// TMA against plain loops: every swizzle, 2D and 3D, boxes that hang over every edge, narrow boxes, multicast, bulk groups; and
-// what a card refuses. What an H200 does with the same boxes is recorded in tests/golden/layouts.json.
+// TMA against plain loops: every swizzle, 2D and 3D, boxes that hang over every edge, narrow boxes; and maps that are refused. What
+// an H200 does with such boxes is recorded in tests/golden/layouts.json; waits and multicast: tests/ptx/cp_async_bulk_tensor_test.cpp.
 #include <algorithm>
 #include <array>
 #include <cstring>
 
-#include "tests/machine/small_kernel.hpp"
+#include "tests/machine/tma_tensor.hpp"
 
 using namespace fp8twin;
 using namespace fp8twin::test;
@@ -35,38 +35,6 @@ struct Case {
   i32 x = 0, y = 0, z = 0;
   u32 offset = 0;  // of the box in shared memory
 };
-
-constexpr u32 pitch = 256, plane = 16 * pitch, tensor_bytes = 6 * plane, shared_bytes = 40 * 1024;
-
-struct Tensor {
-  alignas(64) u8 bytes[tensor_bytes];
-  Tensor() {
-    u32 state = 7;
-    for (u8& b : bytes) {
-      state = state * 1664525 + 1013904223;
-      b = static_cast<u8>(state >> 24);
-    }
-  }
-};
-
-TensorMapDescription describe(const Tensor& tensor, SwizzleMode mode, TensorElement element, u32 row_bytes,
-                              u32 rows, u32 planes) {
-  const u32 size = element_bytes(element);
-  TensorMapDescription map;
-  map.base = reinterpret_cast<u64>(tensor.bytes);
-  map.element = element;
-  map.rank = planes ? 3 : 2;
-  map.size[0] = 192 / size;
-  map.size[1] = 13;
-  map.size[2] = planes ? 5 : 1;
-  map.stride[0] = pitch;
-  map.stride[1] = planes ? plane : 0;
-  map.box[0] = row_bytes / size;
-  map.box[1] = rows;
-  map.box[2] = planes ? planes : 1;
-  map.swizzle = mode;
-  return map;
-}
 
 /// Calls element(byte of the tensor or -1 when outside, linear offset in the box) for each byte of the box.
 template <class Byte>
@@ -191,30 +159,6 @@ std::string text(const Case& c) {
          " " + std::to_string(c.z) + ", offset " + std::to_string(c.offset);
 }
 
-const Tensor& shared_tensor() {
-  static const Tensor tensor;
-  return tensor;
-}
-
-TensorMapDescription plain_box() {
-  return describe(shared_tensor(), SwizzleMode::none, TensorElement::uint8, 64, 4, 0);
-}
-
-/// One thread loads `map` to `offset` at (x, y) and waits for `bytes`.
-auto loader(const TensorMapDescription& description, u32 offset, i32 x, i32 y, u32 bytes) {
-  const TensorMap map = machine::encode_tensor_map(description);
-  return [=] {
-    const u32 bar = dynamic_shared() + 2048;
-    mbarrier_init_b64(bar, 1);
-    fence_mbarrier_init_release_cluster();
-    mbarrier_arrive_expect_tx_b64(bar, bytes);
-    cp_async_bulk_tensor_2d_shared_global(dynamic_shared() + offset, map, x, y, bar);
-    wait_for(bar, 0);
-  };
-}
-
-const Setup one{.threads = 1};
-
 }  // namespace
 
 TEST_CASE("loads place every byte where a plain loop does, and touch no other") {
@@ -324,197 +268,4 @@ TEST_CASE("outside shared memory, outside what the launch was given") {
   expect_clean(setup, loader(plain_box(), 0, 0, 13, 256));  // wholly outside the tensor: nothing is read
   expect_fault(setup, FaultKind::out_of_bounds, "of 'small', which has 1024 bytes",
                loader(plain_box(), 0, 0, 1, 256));
-}
-
-TEST_CASE("a barrier that is none, and one that the async proxy may not see yet") {
-  const TensorMap map = machine::encode_tensor_map(plain_box());
-  expect_fault(one, FaultKind::barrier_use, "no mbarrier was initialised at shared 0xc00", [&] {
-    cp_async_bulk_tensor_2d_shared_global(dynamic_shared(), map, 0, 0, dynamic_shared() + 2048);
-  });
-  expect_fault(one, FaultKind::missing_proxy_fence, "fence.mbarrier_init", [&] {
-    mbarrier_init_b64(dynamic_shared() + 2048, 1);
-    cp_async_bulk_tensor_2d_shared_global(dynamic_shared(), map, 0, 0, dynamic_shared() + 2048);
-  });
-}
-
-TEST_CASE("bytes that land before they are expected; two copies in one phase; many phases") {
-  const TensorMap map = machine::encode_tensor_map(plain_box());
-  std::vector<u32> seen;
-  expect_clean(
-      {.threads = 64},
-      [&] {
-        const u32 tile = dynamic_shared(), bar = tile + 2048;
-        shared_mbarrier(bar, 2, 64);
-        for (u32 phase = 0; phase < 6; ++phase) {
-          if (tid_x() == 0) {
-            cp_async_bulk_tensor_2d_shared_global(tile, map, 0, static_cast<i32>(phase), bar);
-            cp_async_bulk_tensor_2d_shared_global(tile + 256, map, 64, static_cast<i32>(phase), bar);
-            mbarrier_arrive_expect_tx_b64(bar, 500);
-            mbarrier_arrive_expect_tx_b64(bar, 12);
-          }
-          wait_for(bar, phase & 1);
-          if (tid_x() == 63) {
-            seen.push_back(ld_shared_u32(tile + 4));
-            seen.push_back(ld_shared_u32(tile + 256 + 4));
-          }
-          bar_sync(0, 64);
-        }
-      },
-      [&] {
-        REQUIRE(seen.size() == 12);
-        for (u32 i = 0; i < 12; ++i) {
-          u32 word;
-          std::memcpy(&word, shared_tensor().bytes + i / 2 * pitch + i % 2 * 64 + 4, 4);
-          CHECK(seen[i] == word);
-        }
-        seen.clear();
-      });
-}
-
-TEST_CASE("a load over a tile that is still read, and a read of a tile that is still landing") {
-  const TensorMap map = machine::encode_tensor_map(plain_box());
-  const auto kernel = [&](bool wait_for_readers, bool wait_for_landing) {
-    const u32 tile = dynamic_shared(), bar = tile + 2048;
-    shared_mbarrier(bar, 1, 64);
-    for (u32 phase = 0; phase < 2; ++phase) {
-      if (tid_x() == 0) {
-        mbarrier_arrive_expect_tx_b64(bar, 256);
-        cp_async_bulk_tensor_2d_shared_global(tile, map, 0, 0, bar);
-      }
-      if (wait_for_landing || tid_x() != 40) wait_for(bar, phase);
-      ld_shared_u32(tile + 4 * tid_x());
-      if (wait_for_readers) bar_sync(0, 64);
-    }
-  };
-  expect_clean({.threads = 64}, [&] { kernel(true, true); });
-  expect_fault({.threads = 64}, FaultKind::race, "cp.async.bulk.tensor (load) overwrites",
-               [&] { kernel(false, true); });
-  for (const Turn turn : every_turn()) {
-    const auto fault = fault_of(
-        {.threads = 64}, [&] { kernel(true, false); }, turn);
-    REQUIRE(fault);  // before the copy was issued there is nothing to read
-    CHECK((fault->kind == FaultKind::race || fault->kind == FaultKind::uninitialised));
-    CHECK(fault->thread == 40);
-  }
-}
-
-TEST_CASE("multicast: the same bytes at the same place in both blocks, and counted at both barriers") {
-  const TensorMap map = machine::encode_tensor_map(plain_box());
-  const TensorMap deep = machine::encode_tensor_map(
-      describe(shared_tensor(), SwizzleMode::b128, TensorElement::uint8, 128, 2, 2));
-  std::array<std::array<u32, 4>, 2> seen{};
-  const auto kernel = [&](bool three, u32 mask) {
-    const u32 tile = dynamic_shared(), bar = tile + 2048, rank = cluster_ctarank();
-    mbarrier_init_b64(bar, 1);
-    fence_mbarrier_init_release_cluster();
-    barrier_cluster_arrive();
-    barrier_cluster_wait();
-    mbarrier_arrive_expect_tx_b64(bar, 512);
-    if (three) {
-      if (rank == 1)
-        cp_async_bulk_tensor_3d_shared_global_multicast(tile, deep, 0, 1, 2, bar, static_cast<u16>(mask));
-    } else {
-      cp_async_bulk_tensor_2d_shared_global_multicast(tile + 256 * rank, map, 0, static_cast<i32>(4 * rank),
-                                                      bar, static_cast<u16>(mask));
-    }
-    wait_for(bar, 0);
-    seen[rank] = {ld_shared_u32(tile), ld_shared_u32(tile + 252), ld_shared_u32(tile + 256),
-                  ld_shared_u32(tile + 508)};
-    barrier_cluster_arrive();
-    barrier_cluster_wait();
-  };
-  const auto word = [](u32 at) {
-    u32 value;
-    std::memcpy(&value, shared_tensor().bytes + at, 4);
-    return value;
-  };
-  const Setup pair{.threads = 1, .grid = {2, 1}, .cluster = {2, 1}};
-  expect_clean(
-      pair, [&] { kernel(false, 3); },
-      [&] {
-        const std::array<u32, 4> expected = {word(0), word(3 * pitch + 60), word(4 * pitch),
-                                             word(7 * pitch + 60)};
-        CHECK(seen[0] == expected);
-        CHECK(seen[1] == expected);
-      });
-  expect_clean(
-      pair, [&] { kernel(true, 3); },
-      [&] {
-        // Rows 0 to 3 of the swizzle's pattern: chunk 0 of row 0; byte 124 of row 1 is in chunk 7 ^ 1; and so on.
-        const std::array<u32, 4> expected = {
-            word(2 * plane + pitch), word(2 * plane + 2 * pitch + 6 * 16 + 12),
-            word(3 * plane + pitch + 2 * 16), word(3 * plane + 2 * pitch + 4 * 16 + 12)};
-        CHECK(seen[0] == expected);
-        CHECK(seen[1] == expected);
-      });
-  expect_fault(pair, FaultKind::out_of_bounds, "multicast to rank 2 in a cluster of 2",
-               [&] { kernel(false, 7); });
-  expect_fault(pair, FaultKind::disagreement, "a mask of 0", [&] { kernel(false, 0); });
-  expect_fault(pair, FaultKind::deadlock, "256 bytes outstanding",
-               [&] { kernel(false, 1u << cluster_ctarank()); });
-}
-
-TEST_CASE("bulk groups: the staging tile is free once its group has been read, not before") {
-  Tensor out;
-  TensorMapDescription description = plain_box();
-  description.base = reinterpret_cast<u64>(out.bytes);
-  const TensorMap map = machine::encode_tensor_map(description);
-  const auto kernel = [&](u32 stages, auto wait) {
-    for (u32 i = 0; i < 4; ++i) {
-      const u32 tile = dynamic_shared() + i % stages * 256;
-      if (i >= stages) wait();
-      for (u32 at = 0; at < 256; at += 16) st_shared_v4_u32(tile + at, {i, i, i, i});
-      fence_proxy_async_shared_cta();
-      cp_async_bulk_tensor_2d_global_shared(map, 0, static_cast<i32>(4 * i), tile);
-      cp_async_bulk_commit_group();
-    }
-    cp_async_bulk_wait_group<0>();
-  };
-  const auto right = [&] {
-    for (u32 row = 0; row < 13; ++row) CHECK(out.bytes[row * pitch + 60] == row / 4);
-    std::fill(std::begin(out.bytes), std::end(out.bytes), u8{0xee});
-  };
-  expect_clean(
-      one, [&] { kernel(1, [] { cp_async_bulk_wait_group_read<0>(); }); }, right);
-  expect_clean(
-      one, [&] { kernel(2, [] { cp_async_bulk_wait_group_read<1>(); }); }, right);
-  expect_fault(one, FaultKind::race, "the read by cp.async.bulk.tensor (store)", [&] { kernel(1, [] {}); });
-  expect_fault(one, FaultKind::race, "the read by cp.async.bulk.tensor (store)",
-               [&] { kernel(1, [] { cp_async_bulk_wait_group_read<1>(); }); });
-  expect_fault(one, FaultKind::race, "the read by cp.async.bulk.tensor (store)",
-               [&] { kernel(2, [] { cp_async_bulk_wait_group_read<2>(); }); });
-}
-
-TEST_CASE("a store reads what is there: nothing uninitialised, nothing without a fence") {
-  const TensorMap map = machine::encode_tensor_map(plain_box());
-  const auto kernel = [&](u32 stored, bool fence) {
-    for (u32 at = 0; at < stored; at += 16) st_shared_v4_u32(dynamic_shared() + at, {});
-    if (fence) fence_proxy_async_shared_cta();
-    cp_async_bulk_tensor_2d_global_shared(map, 0, 0, dynamic_shared());
-  };
-  expect_fault(one, FaultKind::uninitialised, "(store) reads shared 0x4f0", [&] { kernel(240, true); });
-  expect_fault(one, FaultKind::missing_proxy_fence, "a fence.proxy.async is needed",
-               [&] { kernel(256, false); });
-}
-
-TEST_CASE("two stores to one element by two blocks") {
-  Tensor out;
-  TensorMapDescription description = plain_box();
-  description.base = reinterpret_cast<u64>(out.bytes);
-  const TensorMap map = machine::encode_tensor_map(description);
-  const auto kernel = [&](u32 rows) {
-    for (u32 at = 0; at < 256; at += 16) st_shared_v4_u32(dynamic_shared() + at, {});
-    fence_proxy_async_shared_cta();
-    cp_async_bulk_tensor_2d_global_shared(map, 0, static_cast<i32>(rows * ctaid_x()), dynamic_shared());
-    cp_async_bulk_commit_group();
-    cp_async_bulk_wait_group<0>();
-  };
-  machine::GlobalMemory memory;
-  memory.add("out", out.bytes, sizeof out.bytes, machine::GlobalMemory::Access::write);
-  const Setup setup{.threads = 1, .grid = {2, 1}, .memory = &memory};
-  expect_clean(setup, [&] { kernel(4); });
-  const auto fault = fault_of(setup, [&] { kernel(3); });
-  REQUIRE(fault);
-  CHECK(fault->kind == FaultKind::race);
-  CHECK_THAT(fault->what(), contains_text("has written already"));
 }

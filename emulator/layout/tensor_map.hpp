@@ -84,13 +84,20 @@ constexpr u32 box_offset(const TensorMapDescription& map, u32 x, u32 y, u32 z = 
   return (z * map.box[1] + y) * box_row_pitch(map) + x * element_bytes(map.element);
 }
 
-/// Why the card ends a copy with a fault instead of making it; null: it makes it.
-constexpr const char* copy_fault(const TensorMapDescription& map, TensorCoordinate at, u32 address,
-                                 bool store) {
-  if (address % 128 != 0) return "the shared address is no multiple of 128";
-  if (i64{at.x} * element_bytes(map.element) % 16 != 0) return "x is no multiple of 16 bytes";
-  if (store && (at.x < 0 || at.y < 0 || at.z < 0)) return "a store begins at a negative coordinate";
-  return nullptr;
+/// What makes the card end the kernel instead of copying a box that begins at `at`.
+enum class CopyFault : u32 {
+  none,
+  shared_address,  // no multiple of 128: "misaligned address"
+  x,               // no multiple of 16 bytes: "illegal instruction"
+  negative,        // a store at a negative coordinate (a load may): "illegal instruction"
+};
+
+constexpr CopyFault copy_fault(const TensorMapDescription& map, TensorCoordinate at, u32 address,
+                               bool store) {
+  if (address % 128 != 0) return CopyFault::shared_address;
+  if (i64{at.x} * element_bytes(map.element) % 16 != 0) return CopyFault::x;
+  if (store && (at.x < 0 || at.y < 0 || at.z < 0)) return CopyFault::negative;
+  return CopyFault::none;
 }
 
 /// Where byte 0 of the box's element (x, y, z) lies when the box lands at `address`.

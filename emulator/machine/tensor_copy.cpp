@@ -65,19 +65,24 @@ void check_shared(Thread& thread, const SharedMemory& shared, const TensorMapDes
   shared.need(thread.actor("cp.async.bulk.tensor", site), address, box_extent(map), 128);
 }
 
-/// An H200 stops with an illegal instruction for either of these (tests/golden/layouts.json), so no kernel may rely on them.
+/// What an H200 stops at with an illegal instruction, no kernel may rely on. (check_shared names the address.)
 void check_begin(Thread& thread, const TensorMapDescription& map, const i32 (&at)[3], bool store, u32 address,
                  Site site) {
-  const i64 bytes = i64{at[0]} * element_bytes(map.element);
-  if (bytes % 16 != 0)
-    fault(FaultKind::misaligned, thread, address, site,
-          fmt::format("the box begins at x = {}, {} bytes into its row: no multiple of 16", at[0], bytes));
-  for (std::size_t i = 0; store && i < 3; ++i) {
-    if (at[i] < 0)
+  switch (copy_fault(map, {at[0], at[1], at[2]}, address, store)) {
+    case CopyFault::x:
+      fault(FaultKind::misaligned, thread, address, site,
+            fmt::format("the box begins at x = {}, {} bytes into its row: no multiple of 16", at[0],
+                        i64{at[0]} * element_bytes(map.element)));
+    case CopyFault::negative: {
+      const std::size_t i = at[0] < 0 ? 0 : at[1] < 0 ? 1 : 2;
       fault(FaultKind::out_of_bounds, thread, address, site,
             fmt::format(
                 "a store of a box that begins at {} = {}, before the tensor: a load may, a store may not",
                 "xyz"[i], at[i]));
+    }
+    case CopyFault::shared_address:
+    case CopyFault::none:
+      break;
   }
 }
 

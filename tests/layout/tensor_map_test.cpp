@@ -95,3 +95,41 @@ TEST_CASE("tensor map: inside means every coordinate from 0 to its size, with si
   map.size[0] = u64{1} << 40;
   CHECK(inside_tensor(map, {2147483647, 0, 0}));
 }
+
+TEST_CASE("tensor map: a box narrower than its swizzle is padded to it, in rows of the pattern") {
+  TensorMapDescription map = box_of(TensorElement::bf16, SwizzleMode::b128);
+  map.box[0] = 24;  // 48 bytes
+  CHECK(box_row_pitch(map) == 128);
+  CHECK(box_bytes(map) == 3 * 5 * 48);
+  CHECK(box_extent(map) == 3 * 5 * 128);
+  std::set<u32> seen;
+  for (u32 z = 0; z < 3; ++z)
+    for (u32 y = 0; y < 5; ++y)
+      for (u32 x = 0; x < 24; ++x) {
+        const u32 at = box_element_address(map, 0x480, x, y, z);
+        REQUIRE(at / 128 == (0x480 + (5 * z + y) * 128) / 128);  // each row keeps to its own line
+        seen.insert(at);
+      }
+  CHECK(seen.size() == 3 * 5 * 24);
+  map.swizzle = SwizzleMode::none;
+  CHECK(box_row_pitch(map) == 48);
+  CHECK(box_extent(map) == box_bytes(map));
+}
+
+TEST_CASE("tensor map: the copies that fault") {
+  const TensorMapDescription map = box_of(TensorElement::bf16, SwizzleMode::b128);
+  const auto fault = [&](TensorCoordinate at, u32 address, bool store) {
+    return copy_fault(map, at, address, store);
+  };
+  for (const bool store : {false, true}) {
+    CHECK(fault({8, 1, 1}, 0x480, store) == CopyFault::none);
+    CHECK(fault({2147483640, 0, 0}, 0x480, store) == CopyFault::none);
+    CHECK(fault({8, 1, 1}, 0x4c0, store) == CopyFault::shared_address);
+    CHECK(fault({4, 1, 1}, 0x480, store) == CopyFault::x);
+    CHECK(fault({-4, 1, 1}, 0x480, store) == CopyFault::x);
+    const CopyFault negative = store ? CopyFault::negative : CopyFault::none;
+    CHECK(fault({-8, 1, 1}, 0x480, store) == negative);
+    CHECK(fault({0, -1, 1}, 0x480, store) == negative);
+    CHECK(fault({0, 1, -1}, 0x480, store) == negative);
+  }
+}

@@ -112,8 +112,15 @@ void mbarrier_inval(Thread& thread, u32 address, Site site) {
   thread.block->shared.mark_barrier(address, false);
 }
 
-void mbarrier_arrive(Thread& thread, u32 address, u32 expect_bytes, const char* instruction, Site site) {
+void mbarrier_arrive(Thread& thread, u32 address, u32 expect_bytes, bool cluster, const char* instruction,
+                     Site site) {
   Block& block = block_of(thread, address, site);
+  if (!cluster && &block != thread.block) {
+    fault(FaultKind::out_of_bounds, thread, address, site,
+          fmt::format(
+              "{}: shared 0x{:x} is in block ({},{}): the form for another block of the cluster is needed",
+              instruction, address, block.x, block.y));
+  }
   MBarrier& barrier = live_barrier(thread, block, address, instruction, site);
   if (barrier.pending == 0) {
     fault(

@@ -85,6 +85,16 @@ void need_no_stores(const Thread& thread) {
                   bulk.site.text(), thread.name()));
 }
 
+/// A thread must not end before its wgmma have read shared memory, even if they happen to have done so.
+void need_no_wgmma(const Thread& thread) {
+  if (thread.wgmma_waited == thread.wgmma_issued) return;
+  throw Fault(
+      FaultKind::unfinished, thread.wgmma_site, static_cast<int>(thread.tid), 0,
+      fmt::format("{}: {} ends without waiting for its wgmma operations, which may still read shared memory: "
+                  "wgmma.commit_group and wgmma.wait_group are needed",
+                  thread.wgmma_site.text(), thread.name()));
+}
+
 /// The last copy into a block must be waited for by one of its threads, even if it happens to have landed.
 void need_waited_for(const Block& block, const MBarrier& barrier) {
   const auto knows = [&](const auto& thread) { return thread->knowledge.knows(barrier.last_copy); };
@@ -106,7 +116,10 @@ void Cluster::enter(void* argument) {
   if (!cluster.aborting_) {
     try {
       (*cluster.kernel_)();
-      if (cluster.checks()) need_no_stores(thread);
+      if (cluster.checks()) {
+        need_no_stores(thread);
+        need_no_wgmma(thread);
+      }
     } catch (const Abort&) {
     } catch (...) {
       if (!cluster.fault_) cluster.fault_ = std::current_exception();

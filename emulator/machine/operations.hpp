@@ -26,8 +26,9 @@ void store_matrices(Thread& thread, u32 count, bool transposed, u32 address, con
 // --- barriers --------------------------------------------------------------------------------------
 void mbarrier_init(Thread& thread, u32 address, u32 count, Site site);
 void mbarrier_inval(Thread& thread, u32 address, Site site);
-/// `address` may be in another block of the cluster.
-void mbarrier_arrive(Thread& thread, u32 address, u32 expect_bytes, const char* instruction, Site site);
+/// `address` is in the thread's own block, unless `cluster` allows another one.
+void mbarrier_arrive(Thread& thread, u32 address, u32 expect_bytes, bool cluster, const char* instruction,
+                     Site site);
 bool mbarrier_try_wait_parity(Thread& thread, u32 address, u32 parity, Site site);
 /// A copy has landed: `bytes` of it.
 void mbarrier_complete(Block& block, u32 address, u32 bytes, const TensorCopy& copy);

@@ -48,6 +48,8 @@ struct Thread {
   u32 cluster_arrivals = 0;           // at the cluster barrier: the generation it is in
   u32 cluster_waits = 0;              // and how many of them it has waited for
   u32 warp_collectives = 0;           // likewise for the 31 others of its warp
+  u32 wgmma_waited = 0;               // of them, known to be over
+  Site wgmma_site;                    // of the last mma
   u64 wgmma_version = 0;              // of its knowledge at the last of them
   std::vector<u32> wgmma_group_ends;  // operations before each commit
   BulkStores bulk;

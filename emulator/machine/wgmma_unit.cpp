@@ -105,6 +105,7 @@ void WgmmaUnit::mma_async(Thread& thread, AccumulatorState& d, const Operands& o
   }
   if (a_registers) std::copy_n(a_registers, 4, operation.a_registers[index].begin());
   d.operation = thread.wgmma_issued;
+  thread.wgmma_site = site;
   if (thread.wgmma_version != thread.knowledge.version()) {
     operation.learnt[index / 32].join(thread.knowledge);
     thread.wgmma_version = thread.knowledge.version();
@@ -238,6 +239,7 @@ void WgmmaUnit::wait_group(Thread& thread, u32 pending_groups, AccumulatorState&
     thread.wait = {Wait::For::wgmma, 0, target, 0, "wgmma.wait_group", site};
     thread.cluster->suspend(thread);
   }
+  thread.wgmma_waited = std::max(thread.wgmma_waited, target);
   if (target > 0) thread.knowledge.learn({component_, target});
   if (d.operation == 0 || d.operation > target) return;
   Bank& bank = banks_[d.bank];

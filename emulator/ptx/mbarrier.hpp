@@ -14,16 +14,16 @@ inline void mbarrier_inval_b64(u32 bar, machine::Site site = machine::Site::here
 }
 
 inline void mbarrier_arrive_b64(u32 bar, machine::Site site = machine::Site::here()) {
-  machine::mbarrier_arrive(machine::self(), bar, 0, "mbarrier.arrive", site);
+  machine::mbarrier_arrive(machine::self(), bar, 0, false, "mbarrier.arrive", site);
 }
 
 inline void mbarrier_arrive_expect_tx_b64(u32 bar, u32 bytes, machine::Site site = machine::Site::here()) {
-  machine::mbarrier_arrive(machine::self(), bar, bytes, "mbarrier.arrive.expect_tx", site);
+  machine::mbarrier_arrive(machine::self(), bar, bytes, false, "mbarrier.arrive.expect_tx", site);
 }
 
 /// The barrier of another block of the cluster, or of this one: an address from mapa.
 inline void mbarrier_arrive_shared_cluster_b64(u32 remote_bar, machine::Site site = machine::Site::here()) {
-  machine::mbarrier_arrive(machine::self(), remote_bar, 0, "mbarrier.arrive.shared::cluster", site);
+  machine::mbarrier_arrive(machine::self(), remote_bar, 0, true, "mbarrier.arrive.shared::cluster", site);
 }
 
 /// True once the phase of this parity is over; until then the thread stands still here.

@@ -42,11 +42,9 @@ std::vector<float> run_in_chunks(const Problem& problem, std::int64_t most_steps
   if (problem.has_c) std::copy(problem.c.begin(), problem.c.end(), d.begin());
   for (std::int64_t k0 = 0; k0 < problem.k; k0 += 32 * most_steps) {
     const std::int64_t columns = std::min(32 * most_steps, problem.k - k0);
-    const WgmmaChunk chunk{static_cast<std::uint32_t>(problem.n),
-                           static_cast<std::uint32_t>(columns / 32),
+    const WgmmaChunk chunk{static_cast<std::uint32_t>(problem.n), static_cast<std::uint32_t>(columns / 32),
                            columns_of(problem.a, 64, problem.k, k0, columns),
-                           columns_of(problem.b, problem.n, problem.k, k0, columns),
-                           problem.has_c || k0 > 0};
+                           columns_of(problem.b, problem.n, problem.k, k0, columns), problem.has_c || k0 > 0};
     d = launch(chunk, d);
   }
   return d;

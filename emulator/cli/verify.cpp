@@ -62,8 +62,6 @@ std::vector<std::string> parse_engines(const std::string& text) {
 struct Participant {
   std::unique_ptr<Engine> engine;
   std::int64_t budget, spent = 0;
-
-  std::int64_t rest() const { return budget - spent; }
 };
 
 struct FirstDifference {
@@ -84,6 +82,11 @@ class Verification {
       const std::int64_t budget = name == "machine" ? options.machine_macs
                                   : name == "gpu"   ? options.gpu_macs
                                                     : no_limit;
+      if (budget / least_macs < options.count) {
+        throw Error(
+            fmt::format("--{}-macs: {} multiply-adds are too few for {} problems; needed are {} for each",
+                        name, budget, options.count, least_macs));
+      }
       participants_.push_back({make_engine(name), budget});
     }
   }
@@ -92,7 +95,7 @@ class Verification {
     const auto start = std::chrono::steady_clock::now();
     const std::chrono::duration<double, std::ratio<60>> limit(options_.minutes);
     Progress progress("verify", options_.count);
-    while (problems_ < options_.count && !first_ && share() >= least_macs) {
+    while (problems_ < options_.count && !first_) {
       if (std::isfinite(options_.minutes) && std::chrono::steady_clock::now() - start >= limit) return;
       if (problems_ % batch == 0) compile_ahead();
       one_problem(drawer_.draw(problems_, share()));
@@ -124,15 +127,16 @@ class Verification {
   }
 
  private:
-  /// What the next problem may cost: eight times an even share of what is left for those to come. Most problems cost
-  /// less than their share, a few would cost a hundred times it.
+  /// What the next problem may cost: about eight times an even share of what is left, and always so little that those to
+  /// come can be had. Most problems cost less than their share, a few would cost a hundred times it.
   std::int64_t share() const {
+    const std::int64_t to_come = options_.count - problems_;
     std::int64_t least = no_limit;
     for (const Participant& participant : participants_) {
-      const std::int64_t rest = participant.rest();
-      least = std::min({least, rest, rest / (options_.count - problems_) * 8});
+      const std::int64_t rest = participant.budget - participant.spent;
+      least = std::min({least, rest / (to_come + 8) * 8, rest - (to_come - 1) * least_macs});
     }
-    return least;
+    return std::max(least, least_macs);
   }
 
   void compile_ahead() {

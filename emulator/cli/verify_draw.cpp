@@ -37,17 +37,22 @@ std::vector<GemmConfig> in_random_order(std::vector<GemmConfig> configs, Numbers
   return configs;
 }
 
-std::int64_t half(std::int64_t extent, std::int64_t multiple) {
-  return std::max((extent / multiple + 1) / 2, std::int64_t{1}) * multiple;
-}
+/// An extent, and what it is a multiple of.
+struct Extent {
+  std::int64_t* value;
+  std::int64_t multiple;
+
+  bool can_shrink() const { return *value > multiple; }
+  void halve() { *value = (*value / multiple + 1) / 2 * multiple; }
+};
 
 void shrink(Draw& draw, std::int64_t most_macs) {
   while (draw.macs() > std::max(most_macs, least_macs)) {
-    std::int64_t& largest = draw.m >= draw.n && draw.m >= draw.k ? draw.m
-                            : draw.n >= draw.k                   ? draw.n
-                                                                 : draw.k;
-    const std::int64_t multiple = &largest == &draw.m ? 1 : &largest == &draw.n ? 8 : 16;
-    largest = half(largest, multiple);
+    Extent largest{nullptr, 0};
+    for (const Extent extent : {Extent{&draw.m, 1}, Extent{&draw.n, 8}, Extent{&draw.k, 16}}) {
+      if (extent.can_shrink() && (!largest.value || *extent.value > *largest.value)) largest = extent;
+    }
+    largest.halve();
   }
 }
 

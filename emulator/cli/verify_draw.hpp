@@ -6,7 +6,8 @@
 //   configuration    machine, gpu: all that are offered, in an order of each engine's own, and again from the start
 //   machine          a number of stages, a schedule and its seed, how many multiprocessors the persistent kernels fill
 //
-// A problem that costs more multiply-adds than it may is drawn smaller: the largest of M, N and K is halved, until it fits.
+// A problem that costs more multiply-adds than it may is drawn smaller: the largest of M, N and K is
+// halved, until it fits.
 #pragma once
 
 #include <cstdint>

@@ -19,6 +19,13 @@ TEST_CASE("twenty small problems: model and machine agree, within the budget") {
   CHECK(json["elements"] > 20);
 }
 
+TEST_CASE("the least budget is enough, and spent on the least problems") {
+  const nlohmann::json json =
+      answer("verify --engines model,machine --count 6 --machine-macs 768 --kernel 1");
+  CHECK(json["problems"] == 6);
+  CHECK(json["macs"]["machine"] == 768);
+}
+
 TEST_CASE("one kernel only; the same seed draws the same problems") {
   const std::string command =
       "verify --engines machine,model --count 4 --machine-macs 1e6 --kernel gemm_3_stages --json";
@@ -80,5 +87,6 @@ TEST_CASE("what cannot be verified is a sentence") {
   refuses("verify --engines model,machine --count 0", "0 is out of range");
   refuses("verify --engines model,machine --minutes -1", "--minutes: found '-1'");
   refuses("verify --engines model,machine --machine-macs many", "--machine-macs: found 'many'");
+  refuses("verify --engines model,machine --count 20 --machine-macs 2000", "2000 multiply-adds are too few");
   refuses("verify --engines model,machine --kernel 9", "'9' is no kernel");
 }

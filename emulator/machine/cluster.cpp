@@ -116,10 +116,7 @@ void Cluster::enter(void* argument) {
   if (!cluster.aborting_) {
     try {
       (*cluster.kernel_)();
-      if (cluster.checks()) {
-        need_no_stores(thread);
-        need_no_wgmma(thread);
-      }
+      if (cluster.checks()) need_no_stores(thread);
     } catch (const Abort&) {
     } catch (...) {
       if (!cluster.fault_) cluster.fault_ = std::current_exception();
@@ -290,12 +287,7 @@ void Cluster::need_finished() const {
   }
   for (const auto& block : blocks_) {
     for (const auto& barrier : block->mbarriers) need_waited_for(*block, *barrier);
-    for (const auto& unit : block->wgmma) {
-      if (!unit->has_pending()) continue;
-      throw Fault(FaultKind::unfinished, {}, -1, 0,
-                  fmt::format("block ({},{}) ends with wgmma operations that nobody has waited for", block->x,
-                              block->y));
-    }
+    for (const auto& thread : block->threads) need_no_wgmma(*thread);
   }
 }
 

@@ -1,6 +1,6 @@
 // What the machine's checkers throw: one mistake of a kernel, with the line, the thread and the address.
 //
-//   gpu/kernels/k.hpp:71: thread 5 of block (0,0): wgmma reads shared 0x2400..0x240f, which ... : what to do about it
+//   gpu/kernels/tile.hpp:71: thread 5 of block (0,0): wgmma reads shared 0x2400..0x240f, which ... : what to do about it
 //
 // The kernel is at fault and not the program's user, but a Fault is an Error like any other to whoever runs the kernel.
 #pragma once

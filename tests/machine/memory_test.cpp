@@ -21,7 +21,7 @@ TEST_CASE("every kind of fault has a name of its own") {
 
 TEST_CASE("a site is told from the root of the project") {
   using machine::Site;
-  CHECK(Site{"../gpu/kernels/k.hpp", 40}.text() == "gpu/kernels/k.hpp:40");
+  CHECK(Site{"../gpu/kernels/tile.hpp", 40}.text() == "gpu/kernels/tile.hpp:40");
   CHECK(Site{"../../a.hpp", 1}.text() == "a.hpp:1");
   CHECK(Site{}.text() == "(unknown line)");
   const Site here = Site::here();

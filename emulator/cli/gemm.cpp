@@ -33,6 +33,7 @@ void run_dump_ptx(Context& context, const GemmOptions& options) {
     context.answer["ptx"] = ptx;
     return;
   }
+  need_writable(options.dump_ptx, {options.problem});
   AtomicFile file(options.dump_ptx);
   file.write(std::as_bytes(std::span(ptx)));
   file.commit();

@@ -4,6 +4,7 @@
 #include <string>
 
 #include "emulator/layout/integers.hpp"
+#include "emulator/layout/swizzle.hpp"
 #include "emulator/machine/order.hpp"
 #include "emulator/machine/site.hpp"
 
@@ -18,6 +19,7 @@ struct Actor {
   Event event;                 // what the access is remembered as
   const Knowledge* knowledge;  // what is known to be over when it happens
   bool async_proxy;            // TMA and wgmma; ordinary loads and stores go through the generic proxy
+  SwizzleMode swizzle = SwizzleMode::none;  // of what TMA writes
 
   /// "kernel.hpp:71: thread 5 of block (0,0): st.shared"
   std::string text() const;

@@ -47,6 +47,30 @@ MBarrier& live_barrier(Thread& thread, Block& block, u32 address, const char* in
   return *barrier;
 }
 
+/// The hardware counts warps: 32 threads of as many warps are not a warp.
+void need_whole_warps(Thread& thread, Rendezvous& barrier, u32 id, const char* instruction, Site site) {
+  const u32 threads = thread.cluster->settings().threads;
+  for (u32 warp = 0; warp < barrier.of_warp.size(); ++warp) {
+    const u32 arrived = std::exchange(barrier.of_warp[warp], 0u),
+              lanes = std::min(32u, threads - std::min(threads, 32 * warp));
+    if (lanes == 0 || arrived % lanes == 0) continue;
+    fault(FaultKind::disagreement, thread, id, site,
+          fmt::format("{} {}: {} lanes of warp {} came, and a warp comes as a whole; or two groups of "
+                      "warps use this barrier at a time",
+                      instruction, id, arrived, warp));
+  }
+}
+
+/// Until the block knows of it, the arriving thread may still be about to touch this block's shared memory.
+void note_remote_arrival(MBarrier& barrier, Event event, Site site) {
+  for (MBarrier::RemoteArrival& known : barrier.remote) {
+    if (known.event.component != event.component) continue;
+    known = {event, site};
+    return;
+  }
+  barrier.remote.push_back({event, site});
+}
+
 /// Ends the phase if nothing is missing.
 void maybe_complete(Cluster& cluster, MBarrier& barrier, const std::string& who, Site site) {
   if (barrier.pending != 0 || barrier.bytes != 0) return;
@@ -95,12 +119,19 @@ void mbarrier_init(Thread& thread, u32 address, u32 count, Site site) {
   block.shared.write(actor, address, 8);
   block.shared.mark_barrier(address, true);
   barrier->live = true;
-  barrier->initialised = actor.event;
-  barrier->past += std::exchange(barrier->phase, 0u);
+  barrier->past += std::exchange(barrier->phase, 0u) + 1;
+  barrier->initialised = {barrier->component, barrier->past};
+  thread.knowledge.advance(barrier->initialised);
   barrier->bytes = 0;
   barrier->count = barrier->pending = count;
   barrier->gathered = barrier->released = thread.knowledge;
   thread.release();
+}
+
+void mbarrier_init_fence(Thread& thread) {
+  for (const auto& barrier : thread.block->mbarriers) {
+    if (thread.knowledge.knows(barrier->initialised)) thread.knowledge.fence_event(barrier->initialised);
+  }
 }
 
 void mbarrier_inval(Thread& thread, u32 address, Site site) {
@@ -136,6 +167,7 @@ void mbarrier_arrive(Thread& thread, u32 address, u32 expect_bytes, bool cluster
           fmt::format("the mbarrier at shared 0x{:x} would expect {} bytes; it counts up to 2^20-1", address,
                       barrier.bytes));
   }
+  if (&block != thread.block) note_remote_arrival(barrier, {thread.component, thread.epoch}, site);
   barrier.gathered.join(thread.knowledge);
   thread.release();
   --barrier.pending;
@@ -188,6 +220,7 @@ void named_barrier(Thread& thread, u32 id, u32 threads, bool wait, Site site) {
   barrier.gathered.join(thread.knowledge);
   thread.release();
   ++barrier.arrived;
+  ++barrier.of_warp[thread.warp()];
   if (wait) barrier.waiting.push_back(&thread);
   const bool last = barrier.arrived == barrier.expected;
   if (last) {
@@ -197,6 +230,8 @@ void named_barrier(Thread& thread, u32 id, u32 threads, bool wait, Site site) {
       if (other != &thread) thread.cluster->wake(*other);
     }
     barrier.waiting.clear();
+    barrier.gathered = Knowledge();  // whoever uses it next learns nothing of this round
+    need_whole_warps(thread, barrier, id, instruction, site);
   }
   if (!wait || last) return;
   thread.wait = {Wait::For::named_barrier, id, threads, 0, instruction, site};

@@ -20,6 +20,7 @@ struct Rendezvous {
   Knowledge gathered;  // of all who have arrived
   Knowledge released;  // the same when the last one did (cluster barrier only)
   std::vector<Thread*> waiting;
+  std::array<u32, 32> of_warp{};  // threads that arrived, by warp (named barriers only)
 };
 
 /// One instruction that all 32 lanes of a warp execute together.
@@ -46,6 +47,11 @@ struct Block {
       collectives;                    // of each warp; two, since a slow lane may still read the last one
   std::vector<u32> warp_registers;    // of each warp, a thread: setmaxnreg's account
   std::vector<bool> registers_known;  // by a setmaxnreg before; else an upper limit
+  struct RegisterChange {
+    u32 registers;
+    Site site;
+  };
+  std::vector<std::vector<RegisterChange>> register_history;  // of each warp
   std::vector<Thread*> register_waiters;
   u32 live_threads = 0;
   BankMeter banks;

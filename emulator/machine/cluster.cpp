@@ -39,6 +39,7 @@ Cluster::Cluster(const ClusterSettings& settings, u32 x0, u32 y0) : settings_(se
     // What the compiler can give each thread of so many: all of the 64 K registers, in steps of 8.
     block->warp_registers.assign(warps, std::min(65536 / (warps * 32) / 8 * 8, 255u));
     block->registers_known.assign(warps, false);
+    block->register_history.resize(warps);
     for (Rendezvous& barrier : block->named) barrier.gathered = Knowledge(max_components_);
     for (u32 tid = 0; tid < settings.threads; ++tid) {
       auto thread = std::make_unique<Thread>();
@@ -104,6 +105,36 @@ void need_waited_for(const Block& block, const MBarrier& barrier) {
       fmt::format("{}: block ({},{}) ends, and none of its threads has waited at the mbarrier at shared "
                   "0x{:x} for this copy, which may still write shared memory",
                   barrier.copy_site.text(), block.x, block.y, barrier.address));
+}
+
+/// The four warps of a warpgroup change their registers together.
+void need_equal_registers(const Block& block) {
+  for (std::size_t warp = 0; warp < block.register_history.size(); ++warp) {
+    const auto &own = block.register_history[warp], &first = block.register_history[warp / 4 * 4];
+    const bool same = std::equal(own.begin(), own.end(), first.begin(), first.end(),
+                                 [](const auto& a, const auto& b) { return a.registers == b.registers; });
+    if (same) continue;
+    const Site site = own.size() > first.size() ? own.back().site : first.back().site;
+    throw Fault(
+        FaultKind::disagreement, site, static_cast<int>(32 * warp), 0,
+        fmt::format(
+            "{}: setmaxnreg: warps {} and {} of block ({},{}) changed their registers differently; all "
+            "four warps of a warpgroup must execute the same",
+            site.text(), warp / 4 * 4, warp, block.x, block.y));
+  }
+}
+
+/// A block must not end before it knows that the other blocks of its cluster are done with its barriers.
+void need_remote_arrivals(const Block& block, const MBarrier& barrier) {
+  for (const MBarrier::RemoteArrival& arrival : barrier.remote) {
+    const auto knows = [&](const auto& thread) { return thread->knowledge.knows(arrival.event); };
+    if (std::any_of(block.threads.begin(), block.threads.end(), knows)) continue;
+    throw Fault(
+        FaultKind::unfinished, arrival.site, -1, barrier.address,
+        fmt::format("{}: block ({},{}) may end before this arrival at its mbarrier at shared 0x{:x}: a "
+                    "barrier.cluster is needed before it ends, or a wait for that phase",
+                    arrival.site.text(), block.x, block.y, barrier.address));
+  }
 }
 
 }  // namespace
@@ -202,6 +233,7 @@ void Cluster::suspend(Thread& thread) {
   Fiber::jump(*thread.fiber, to_thread ? next() : *home_);
   current = &thread;
   if (aborting_) throw Abort{};
+  thread.loads = 0;
   thread.wait = {};
 }
 
@@ -218,10 +250,13 @@ void Cluster::wake(std::vector<Thread*>& threads) {
   threads.clear();
 }
 
-void Cluster::maybe_yield(Thread& thread) {
-  if (settings_.schedule != Schedule::random || random(8) != 0) return;
+void Cluster::yield(Thread& thread) {
   wake(thread);
   suspend(thread);
+}
+
+void Cluster::maybe_yield(Thread& thread) {
+  if (settings_.schedule == Schedule::random && random(8) == 0) yield(thread);
 }
 
 // --- what is in flight -----------------------------------------------------------------------------
@@ -286,8 +321,12 @@ void Cluster::need_finished() const {
                     copy.thread->name(), copy.store ? "its bulk group" : "its mbarrier"));
   }
   for (const auto& block : blocks_) {
-    for (const auto& barrier : block->mbarriers) need_waited_for(*block, *barrier);
+    for (const auto& barrier : block->mbarriers) {
+      need_waited_for(*block, *barrier);
+      need_remote_arrivals(*block, *barrier);
+    }
     for (const auto& thread : block->threads) need_no_wgmma(*thread);
+    need_equal_registers(*block);
   }
 }
 

@@ -73,6 +73,8 @@ class Cluster {
   void suspend(Thread& thread);
   void wake(Thread& thread);
   void wake(std::vector<Thread*>& threads);
+  /// Lets the others go first.
+  void yield(Thread& thread);
   /// Lets another thread go first, if the schedule is random and says so.
   void maybe_yield(Thread& thread);
 

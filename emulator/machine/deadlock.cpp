@@ -1,6 +1,7 @@
 // Who waits for what, in words: the report of a deadlock. And setmaxnreg, the one wait for something that is no barrier.
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <map>
 #include <numeric>
 
@@ -23,6 +24,10 @@ std::string mbarrier_text(const Block& block, const Wait& wait) {
 std::string wait_text(const Thread& thread) {
   const Wait& wait = thread.wait;
   const Block& block = *thread.block;
+  const auto came = [&] {  // by now, not when this lane came
+    const auto& collectives = block.collectives[thread.warp()];
+    return std::max(collectives[0].arrived, collectives[1].arrived);
+  };
   switch (wait.what) {
     case Wait::For::mbarrier:
       return mbarrier_text(block, wait);
@@ -32,8 +37,7 @@ std::string wait_text(const Thread& thread) {
     case Wait::For::cluster_barrier:
       return "the other blocks of the cluster";
     case Wait::For::warp:
-      return fmt::format("the other lanes of warp {} ({} of {} came)", thread.warp(), wait.address,
-                         wait.value);
+      return fmt::format("the other lanes of warp {} ({} of {} came)", thread.warp(), came(), wait.value);
     case Wait::For::wgmma:
       return fmt::format(
           "wgmma instruction {} of its warpgroup, which all 128 threads must execute ({} have been by "
@@ -92,6 +96,7 @@ void set_max_registers(Thread& thread, u32 registers, bool increase, Site site) 
                             registers, own));
   }
   warp_collective(thread, instruction, registers, {}, false, {}, site);
+  if (thread.lane() == 0) block.register_history[thread.warp()].push_back({registers, site});
   const auto used = [&] {
     return std::accumulate(block.warp_registers.begin(), block.warp_registers.end(), 0u) * 32;
   };

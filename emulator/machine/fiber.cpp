@@ -19,24 +19,53 @@ namespace {
 
 using boost::context::protected_fixedsize_stack;
 using boost::context::stack_context;
+constexpr std::size_t stack_bytes = Fiber::stack_bytes;
 
-/// Stacks of this OS thread that wait to be used again: mapping one costs two system calls.
+/// A stack, and what ThreadSanitizer knows the fiber on it by.
+struct Stack {
+  stack_context memory;
+  void* sanitizer = nullptr;
+  unsigned uses = 0;
+};
+
+/// Stacks of this OS thread that wait to be used again: mapping one costs two system calls, and ThreadSanitizer gives back little of
+/// what it keeps for a fiber.
 class StackPool {
  public:
-  stack_context take() {
-    if (free_.empty()) return source_.allocate();
-    const stack_context stack = free_.back();
-    free_.pop_back();
+  Stack take() {
+    if (!free_.empty()) {
+      const Stack stack = free_.back();
+      free_.pop_back();
+      return stack;
+    }
+    Stack stack{source_.allocate()};
+#if defined(__SANITIZE_THREAD__)
+    stack.sanitizer = __tsan_create_fiber(0);
+#endif
     return stack;
   }
-  void give(stack_context stack) { free_.push_back(stack); }
+  void give(Stack stack) {
+#if defined(__SANITIZE_THREAD__)
+    // What is left of a finished fiber's call stack stays in ThreadSanitizer's account of it, which ends at 2^16 frames.
+    if (++stack.uses % 4096 == 0) {
+      __tsan_destroy_fiber(stack.sanitizer);
+      stack.sanitizer = __tsan_create_fiber(0);
+    }
+#endif
+    free_.push_back(stack);
+  }
   ~StackPool() {
-    for (stack_context& stack : free_) source_.deallocate(stack);
+    for (Stack& stack : free_) {
+#if defined(__SANITIZE_THREAD__)
+      __tsan_destroy_fiber(stack.sanitizer);
+#endif
+      source_.deallocate(stack.memory);
+    }
   }
 
  private:
-  protected_fixedsize_stack source_{64 * 1024};
-  std::vector<stack_context> free_;
+  protected_fixedsize_stack source_{stack_bytes};
+  std::vector<Stack> free_;
 };
 
 StackPool& pool() {
@@ -47,14 +76,14 @@ StackPool& pool() {
 /// Boost's allocator interface over the pool.
 struct PooledStack {
   using traits_type = boost::context::stack_traits;
-  stack_context stack;
-  stack_context allocate() { return stack; }
-  void deallocate(stack_context& used) noexcept { pool().give(used); }
+  Stack stack;
+  stack_context allocate() { return stack.memory; }
+  void deallocate(stack_context&) noexcept { pool().give(stack); }
 };
 
 }  // namespace
 
-Fiber::Fiber() : adopted_(true) {
+Fiber::Fiber() {
 #if defined(__SANITIZE_ADDRESS__)
   // AddressSanitizer must know the bounds of the stack it comes back to: those of this OS thread.
   pthread_attr_t attributes;
@@ -71,15 +100,13 @@ Fiber::Fiber() : adopted_(true) {
 }
 
 Fiber::Fiber(Entry entry, void* argument, Fiber& after) {
-  const stack_context stack = pool().take();
-  stack_size_ = stack.size;
-  stack_bottom_ = static_cast<const char*>(stack.sp) - stack.size;
+  const Stack stack = pool().take();
+  stack_size_ = stack.memory.size;
+  stack_bottom_ = static_cast<const char*>(stack.memory.sp) - stack.memory.size;
+  sanitizer_ = stack.sanitizer;
 #if defined(__SANITIZE_ADDRESS__)
   __asan_unpoison_memory_region(stack_bottom_,
                                 stack_size_);  // the last user may have died in the middle of a frame
-#endif
-#if defined(__SANITIZE_THREAD__)
-  sanitizer_ = __tsan_create_fiber(0);
 #endif
   context_ = boost::context::fiber(
       std::allocator_arg, PooledStack{stack}, [this, entry, argument, &after](boost::context::fiber&&) {
@@ -93,12 +120,6 @@ Fiber::Fiber(Entry entry, void* argument, Fiber& after) {
 #endif
         return std::move(after.context_);
       });
-}
-
-Fiber::~Fiber() {
-#if defined(__SANITIZE_THREAD__)
-  if (!adopted_) __tsan_destroy_fiber(sanitizer_);
-#endif
 }
 
 void Fiber::entered() {

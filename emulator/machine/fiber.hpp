@@ -6,7 +6,7 @@
 //
 // This class is all that knows how stacks are switched: Boost.Context's fibers, with the annotations that the sanitizers want at
 // every switch. A fiber never moves to another OS thread (compilers cache thread-local addresses across a call). Stacks are
-// 64 KiB over a guard page, and are used again.
+// 256 KiB over a guard page (untouched pages cost nothing), and are used again.
 #pragma once
 
 #include <boost/context/fiber.hpp>
@@ -16,12 +16,14 @@ namespace fp8twin::machine {
 
 class Fiber {
  public:
+  /// Of each emulated thread. A kernel whose frames need more runs into the guard page, or, with one frame of this size, past it.
+  static constexpr std::size_t stack_bytes = 256 * 1024;
+
   using Entry = void (*)(void* argument);
 
   Fiber();  // adopt
   /// `entry` must return; the fiber that `after` then points to goes on.
   Fiber(Entry entry, void* argument, Fiber& after);
-  ~Fiber();
   Fiber(const Fiber&) = delete;
   Fiber& operator=(const Fiber&) = delete;
 
@@ -39,7 +41,6 @@ class Fiber {
   std::size_t stack_size_ = 0;
   void* sanitizer_ = nullptr;
   void* fake_stack_ = nullptr;
-  bool adopted_ = false;
 };
 
 }  // namespace fp8twin::machine

@@ -25,19 +25,24 @@ struct Thread;
 struct MBarrier {
   u32 address = 0;
   bool live = false;
-  u32 component = 0;   // of its phases, as events
-  Event initialised;   // by which thread, when
-  u32 count = 0;       // arrivals a phase needs
-  u32 pending = 0;     // arrivals still missing
-  i64 bytes = 0;       // expected and not landed; negative while copies run ahead of expect_tx
-  u32 phase = 0;       // phases completed since init
-  u32 past = 0;        // and before that, by barriers that were here until mbarrier.inval
-  u32 in_flight = 0;   // bytes of copies issued under this phase, not landed
-  Event last_copy;     // the completion that the last copy issued belongs to
-  Site copy_site;      // of that copy
-  Site expect_site;    // of the last expect_tx
-  Knowledge gathered;  // of everybody who arrived so far
-  Knowledge released;  // the same when the last phase ended: what a wait passes on
+  u32 component = 0;  // of its phases, as events
+  Event initialised;  // the event "it is there", of its own component
+  u32 count = 0;      // arrivals a phase needs
+  u32 pending = 0;    // arrivals still missing
+  i64 bytes = 0;      // expected and not landed; negative while copies run ahead of expect_tx
+  u32 phase = 0;      // phases completed since init
+  u32 past = 0;  // events before the first phase: its init, and barriers that were here until mbarrier.inval
+  u32 in_flight = 0;  // bytes of copies issued under this phase, not landed
+  Event last_copy;    // the completion that the last copy issued belongs to
+  Site copy_site;     // of that copy
+  Site expect_site;   // of the last expect_tx
+  struct RemoteArrival {
+    Event event;  // of the arriving thread
+    Site site;
+  };
+  std::vector<RemoteArrival> remote;  // the last of each thread of another block
+  Knowledge gathered;                 // of everybody who arrived so far
+  Knowledge released;                 // the same when the last phase ended: what a wait passes on
   std::vector<Thread*> waiting;
 
   /// The event "the current phase is over".

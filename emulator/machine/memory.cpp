@@ -64,6 +64,27 @@ u32 map_shared(Thread& thread, u32 address, u32 rank, Site site) {
   return rank << shift | (address & ((1u << shift) - 1));
 }
 
+namespace {
+
+/// A loop around a load waits for somebody's store: let others go first now and then, and end when it cannot.
+void count_load(Thread& thread, const char* instruction, Site site) {
+  constexpr u64 turn = 4096, most = u64{1} << 26;
+  if (++thread.loads % turn != 0) return;
+  if (thread.loads > most) {
+    throw Fault(
+        FaultKind::deadlock, site, static_cast<int>(thread.tid), 0,
+        fmt::format(
+            "{}: {} loads without a wait: it spins on something that never comes, or that comes from a "
+            "block that does not run beside this one",
+            thread.actor(instruction, site).text(), thread.loads));
+  }
+  const u64 loads = thread.loads;
+  thread.cluster->yield(thread);
+  thread.loads = loads;
+}
+
+}  // namespace
+
 void load_shared(Thread& thread, const char* instruction, u32 address, void* to, u32 bytes, Site site) {
   const Actor actor = thread.actor(instruction, site);
   SharedMemory& shared = thread.block->shared;
@@ -72,6 +93,7 @@ void load_shared(Thread& thread, const char* instruction, u32 address, void* to,
   if (thread.cluster->checks())
     thread.block->banks.count(thread.warp(), thread.lane(), instruction, site, address, bytes);
   std::memcpy(to, shared.data(address), bytes);
+  count_load(thread, instruction, site);
 }
 
 void store_shared(Thread& thread, const char* instruction, u32 address, const void* from, u32 bytes,
@@ -90,6 +112,7 @@ void load_global(Thread& thread, const char* instruction, const void* address, v
   if (const GlobalMemory* memory = thread.cluster->memory())
     memory->need_readable(thread.actor(instruction, site), reinterpret_cast<u64>(address), bytes, bytes);
   std::memcpy(to, address, bytes);
+  count_load(thread, instruction, site);
 }
 
 void store_global(Thread& thread, const char* instruction, void* address, const void* from, u32 bytes,
@@ -153,13 +176,17 @@ void need_full_mask(Thread& thread, const char* instruction, u32 mask, Site site
 const std::array<std::array<u32, 5>, 32>& warp_collective(
     Thread& thread, const char* instruction, u64 argument, const std::array<u32, 5>& value,
     bool orders_memory, const std::function<void(const WarpCollective&)>& act, Site site) {
+  // These two may stand on different lines of a branch; the others are .aligned: the whole warp at one of them.
+  const bool anywhere =
+      std::string_view(instruction) == "bar.warp.sync" || std::string_view(instruction) == "shfl.sync.idx";
   WarpCollective& warp = thread.block->collectives[thread.warp()][thread.warp_collectives++ % 2];
   if (warp.arrived == 0) {
     warp.instruction = instruction;
     warp.site = site;
     warp.argument = argument;
     warp.first_lane = thread.lane();
-  } else if (warp.instruction != instruction || !(warp.site == site) || warp.argument != argument) {
+  } else if (warp.instruction != instruction || (!anywhere && !(warp.site == site)) ||
+             warp.argument != argument) {
     throw Fault(FaultKind::disagreement, site, static_cast<int>(thread.tid), 0,
                 fmt::format("{}: lane {} of the warp is at {}, {}, or brings another operand: all 32 lanes "
                             "must execute the same",

@@ -25,6 +25,8 @@ void store_matrices(Thread& thread, u32 count, bool transposed, u32 address, con
 
 // --- barriers --------------------------------------------------------------------------------------
 void mbarrier_init(Thread& thread, u32 address, u32 count, Site site);
+/// The mbarriers of this block that the thread knows of become visible to the async proxy; nothing else does.
+void mbarrier_init_fence(Thread& thread);
 void mbarrier_inval(Thread& thread, u32 address, Site site);
 /// `address` is in the thread's own block, unless `cluster` allows another one.
 void mbarrier_arrive(Thread& thread, u32 address, u32 expect_bytes, bool cluster, const char* instruction,

@@ -46,6 +46,11 @@ class Knowledge {
     known_[event.component] = event.epoch;
     ++version_;
   }
+  /// fence.mbarrier_init: one event alone becomes known to the async proxy.
+  void fence_event(Event event) {
+    fenced_[event.component] = std::max(fenced_[event.component], event.epoch);
+    ++version_;
+  }
   void proxy_fence() {
     fenced_ = known_;
     ++version_;

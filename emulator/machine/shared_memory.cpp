@@ -117,7 +117,15 @@ void SharedMemory::write(const Actor& actor, u32 address, u32 bytes) {
       throw Fault(FaultKind::barrier_use, actor.site, actor.thread, at,
                   fmt::format("{} writes shared 0x{:x}, which holds an mbarrier", actor.text(), at));
     }
-    if (w.written & touched) need_order_of_write(actor, w, at);
+    if (w.written & touched) {
+      need_order_of_write(actor, w, at);
+      if (actor.async_proxy && !w.async_writer && !actor.knowledge->knows_fenced(w.writer)) {
+        throw Fault(FaultKind::missing_proxy_fence, actor.site, actor.thread, at,
+                    fmt::format("{} writes shared 0x{:x} through the async proxy over what {} wrote: a "
+                                "fence.proxy.async is needed between the two",
+                                actor.text(), at, sites_[w.write_site].text()));
+      }
+    }
     while (w.reads != 0) {
       Read& old = reads_[w.reads];
       if (!actor.knowledge->knows(old.event))
@@ -129,6 +137,7 @@ void SharedMemory::write(const Actor& actor, u32 address, u32 bytes) {
     }
     w.writer = actor.event;
     w.async_writer = actor.async_proxy;
+    w.swizzle = actor.swizzle;
     w.write_site = site;
     w.written = static_cast<u8>(w.written | touched);
   }

@@ -54,6 +54,9 @@ class SharedMemory {
     return checks_ && word(address).written && word(address).async_writer;
   }
 
+  /// The swizzle in which it did.
+  SwizzleMode tma_swizzle(u32 address) const { return word(address).swizzle; }
+
   /// An mbarrier object takes eight bytes that no ordinary access may touch.
   void mark_barrier(u32 address, bool is_barrier);
   bool is_barrier(u32 address) const { return word(address).barrier; }
@@ -61,9 +64,10 @@ class SharedMemory {
  private:
   struct Word {
     Event writer;
-    u32 reads = 0;       // head of a list in reads_, 0 for none
-    u16 write_site = 0;  // into sites_
-    u8 written = 0;      // a bit for each of the four bytes
+    u32 reads = 0;                            // head of a list in reads_, 0 for none
+    u16 write_site = 0;                       // into sites_
+    u8 written = 0;                           // a bit for each of the four bytes
+    SwizzleMode swizzle = SwizzleMode::none;  // in which TMA wrote it
     bool async_writer : 1 = false;
     bool barrier : 1 = false;
   };

@@ -202,6 +202,7 @@ void load_tensor(Thread& thread, u32 shared, const TensorMap& opaque, const i32 
     Actor actor = thread.actor("cp.async.bulk.tensor (load)", site);
     actor.event = bar->completion();
     actor.async_proxy = true;
+    actor.swizzle = copy.map.swizzle;
     each_piece(copy.map, at_shared, [&](u32 address, u32 bytes) {
       block->shared.write(actor, address, bytes);
       std::memset(block->shared.data(address), 0xff, bytes);  // what a read before the landing finds

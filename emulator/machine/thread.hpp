@@ -50,6 +50,7 @@ struct Thread {
   u32 warp_collectives = 0;           // likewise for the 31 others of its warp
   u32 wgmma_waited = 0;               // of them, known to be over
   Site wgmma_site;                    // of the last mma
+  u64 loads = 0;                      // since it last stood still
   u64 wgmma_version = 0;              // of its knowledge at the last of them
   std::vector<u32> wgmma_group_ends;  // operations before each commit
   BulkStores bulk;

@@ -148,7 +148,17 @@ void WgmmaUnit::post(Thread& thread, Operation& operation) {
 
 void WgmmaUnit::check_operand(const Actor& actor, u64 descriptor, u32 rows, const char* name) {
   const std::vector<u32>& table = chunks(actor, descriptor, rows, name);
-  for (const u32 address : table) block_.shared.read(actor, address, 16);
+  const SwizzleMode mode = decode_descriptor(descriptor).swizzle;
+  for (const u32 address : table) {
+    block_.shared.read(actor, address, 16);
+    if (!block_.shared.written_by_tma(address) || block_.shared.tma_swizzle(address) == mode) continue;
+    throw Fault(FaultKind::descriptor, actor.site, actor.thread, address,
+                fmt::format("{}: the descriptor of {} (0x{:016x}) has a swizzle of {} bytes, but TMA wrote "
+                            "shared 0x{:x} with "
+                            "one of {} (16: none)",
+                            actor.text(), name, descriptor, swizzle_width(mode), address,
+                            swizzle_width(block_.shared.tma_swizzle(address))));
+  }
 
   // TMA swizzles by absolute address: with a base offset the operand's chunks come back in another order.
   MatrixDescriptor d = decode_descriptor(descriptor);

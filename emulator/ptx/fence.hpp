@@ -10,7 +10,7 @@
 namespace fp8twin {
 
 inline void fence_proxy_async_shared_cta() { machine::proxy_fence(machine::self()); }
-inline void fence_mbarrier_init_release_cluster() { machine::proxy_fence(machine::self()); }
+inline void fence_mbarrier_init_release_cluster() { machine::mbarrier_init_fence(machine::self()); }
 inline void fence_acq_rel_cta() {}
 inline void fence_acq_rel_cluster() {}
 inline void fence_acq_rel_gpu() {}

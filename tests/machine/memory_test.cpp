@@ -57,12 +57,12 @@ TEST_CASE("a collective acts once, when the last lane has come") {
       [&] { CHECK(std::exchange(acted, 0u) == 1); });
 }
 
-TEST_CASE("lanes on different lines, or with different operands, are refused") {
+TEST_CASE("lanes on different lines of an aligned instruction, or with different operands, are refused") {
   expect_fault({}, FaultKind::disagreement, "all 32 lanes must execute the same", [] {
     if (tid_x() < 16) {
-      bar_warp_sync(0xffffffffu);
+      elect_sync(0xffffffffu);
     } else {
-      bar_warp_sync(0xffffffffu);
+      elect_sync(0xffffffffu);
     }
   });
   expect_fault({}, FaultKind::disagreement, "all 32 lanes must execute the same", [] {

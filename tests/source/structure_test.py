@@ -49,6 +49,7 @@ TESTS_OF_SEVERAL = {
     "tests/cli/wgmma_engines_test.cpp",
     "tests/engine/ladder_test.cpp",
     "tests/machine/broken_pipeline_test.cpp",
+    "tests/machine/strict_test.cpp",
     "tests/number/all_floats_test.cpp",
     "tests/number/cuda_fp8_oracle_test.cpp",
 }

@@ -68,7 +68,7 @@ TEST_CASE("one K block, fewer than stages, none; one row, one column; nothing at
   }
 }
 
-TEST_CASE("every step under twenty seeds of every schedule") {
+TEST_CASE("every step twenty times: four schedules, five seeds each") {
   const RandomGemm problem(70, 72, 400, Distribution::normal, 11);
   for (int step = first_step; step <= last_step; ++step) {
     GemmConfig config{

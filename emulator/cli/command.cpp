@@ -120,7 +120,8 @@ void need_writable(const std::string& path, const std::vector<std::string>& inpu
   for (const std::string& input : inputs) {
     if (std::filesystem::equivalent(path, input, error)) {
       throw Error(fmt::format(
-          "{}: is another file of this command and would be lost; needed is another name for the output", path));
+          "{}: is another file of this command and would be lost; needed is another name for the output",
+          path));
     }
   }
   const std::filesystem::file_status status = std::filesystem::status(path, error);

@@ -69,7 +69,8 @@ TableRow tensor_row(const Tensor& tensor, const Statistics& s) {
           ranged && s.power_of_two == s.finite() ? "all 2^e" : ""};
 }
 
-std::string problem_text(const Json& problem, const std::string& reason) {
+std::string problem_text(const Json& problem, const std::string& reason, bool trace) {
+  if (problem.is_null() && trace) return "a trace of one tile: fp8twin diff compares two\n";
   if (problem.is_null()) return fmt::format("no problem file: {}\n", reason);
   return fmt::format("problem: {}, M {}, N {}, K {}, groups {}\n", problem["kind"].get<std::string>(),
                      problem["m"].get<std::int64_t>(), problem["n"].get<std::int64_t>(),
@@ -102,7 +103,8 @@ void run_inspect(Context& context, const std::string& path) {
     context.answer["metadata"][key] = value;
     context.text += fmt::format("metadata {}: {}\n", shown(key), shown(value));
   }
-  context.text += problem_text(problem, reason);
+  const auto kind = file.metadata.find("kind");
+  context.text += problem_text(problem, reason, kind != file.metadata.end() && kind->second == "trace");
 }
 
 }  // namespace

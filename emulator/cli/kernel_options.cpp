@@ -112,6 +112,25 @@ std::pair<std::uint32_t, std::uint32_t> parse_extents(const char* option, const 
   return {part(text.substr(0, x)), part(text.substr(x + 1))};
 }
 
+namespace {
+
+/// The narrowest tile that the step offers with this cluster, if possible no narrower than the one chosen without.
+std::uint32_t width_with_cluster(const GemmConfig& config) {
+  std::uint32_t best = 0;
+  for (const GemmConfig& offered : offered_configs(config.step)) {
+    if (offered.cluster_m != config.cluster_m || offered.cluster_n != config.cluster_n ||
+        offered.tile_m != config.tile_m)
+      continue;
+    const bool better =
+        best == 0 || (best < config.tile_n ? offered.tile_n > best
+                                           : offered.tile_n >= config.tile_n && offered.tile_n < best);
+    if (better) best = offered.tile_n;
+  }
+  return best ? best : config.tile_n;  // none: check_offered says why
+}
+
+}  // namespace
+
 GemmConfig choose_config(const KernelOptions& options, std::int64_t m, std::int64_t n, bool output_f32,
                          std::uint32_t multiprocessors) {
   const int step = options.kernel.empty() ? last_step : step_from_name(options.kernel);
@@ -122,6 +141,7 @@ GemmConfig choose_config(const KernelOptions& options, std::int64_t m, std::int6
   }
   if (!options.cluster.empty()) {
     std::tie(config.cluster_m, config.cluster_n) = parse_extents("--cluster", options.cluster);
+    if (options.tile.empty()) config.tile_n = width_with_cluster(config);
   }
   if (options.stages) {
     config.stages = static_cast<std::uint32_t>(*options.stages);

@@ -135,8 +135,8 @@ void check_offered(const GemmConfig& config) {
   }
   const u32 least = ring(config.step) ? 2 : 1, most = most_stages(config);
   if (config.stages < least || config.stages > most) {
-    throw Error(fmt::format("{}: {} stages with tiles of {}x{}: {} are possible", step, config.stages,
-                            config.tile_m, config.tile_n,
+    throw Error(fmt::format("{0}: with tiles of {2}x{3} the number of stages is {4}, found {1}", step,
+                            config.stages, config.tile_m, config.tile_n,
                             least == most ? fmt::format("{}", least) : fmt::format("{} to {}", least, most)));
   }
 }

@@ -56,8 +56,8 @@ void set_grid(LaunchPlan& plan, u32 multiprocessors) {
   }
   if (config.step >= 5) {
     if (multiprocessors < plan.cluster) {
-      throw Error(
-          fmt::format("{} multiprocessors cannot hold a cluster of {}", multiprocessors, plan.cluster));
+      throw Error(fmt::format("a cluster of {} blocks needs as many multiprocessors; found {}", plan.cluster,
+                              multiprocessors));
     }
     plan.grid_x = std::min(raster.tiles(), multiprocessors / plan.cluster) * plan.cluster;
     plan.grid_y = 1;

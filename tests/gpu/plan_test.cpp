@@ -98,9 +98,10 @@ TEST_CASE("what is not offered is refused in a sentence that says what is") {
   CHECK(refusal({.cluster_m = 2, .cluster_n = 2}) ==
         "gemm_7_full: clusters of 2x2 are not offered; offered are 1x1, 2x1, 1x2");
   CHECK(refusal({.tile_n = 24, .cluster_m = 2}).find("no halves of whole eights") != std::string::npos);
-  CHECK(refusal({.stages = 1}) == "gemm_7_full: 1 stages with tiles of 128x128: 2 to 6 are possible");
+  CHECK(refusal({.stages = 1}) ==
+        "gemm_7_full: with tiles of 128x128 the number of stages is 2 to 6, found 1");
   CHECK(refusal({.step = 1, .tile_m = 64, .stages = 2}) ==
-        "gemm_1_one_tile: 2 stages with tiles of 64x128: 1 are possible");
+        "gemm_1_one_tile: with tiles of 64x128 the number of stages is 1, found 2");
 }
 
 TEST_CASE("a plan pads what TMA needs, and covers D") {

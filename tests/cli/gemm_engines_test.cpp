@@ -172,7 +172,7 @@ TEST_CASE("options and problems that do not fit are a sentence") {
   refuses(machine + " --kernel gemm", "'gemm' is no kernel");
   refuses(machine + " --tile 64", "--tile: found \"64\"");
   refuses(machine + " --tile 64x100", "tiles of 100 columns are not offered");
-  refuses(machine + " --kernel 1 --stages 2", "2 stages");
+  refuses(machine + " --kernel 1 --stages 2", "found 2");
   refuses(machine + " --stages 0", "0 is out of range");
   refuses(machine + " --cluster 4x1", "clusters of 4x1 are not offered");
   refuses(machine + " --schedule soon", "--schedule: 'soon' is no schedule");

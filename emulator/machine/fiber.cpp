@@ -45,6 +45,10 @@ class StackPool {
     return stack;
   }
   void give(Stack stack) {
+#if defined(__SANITIZE_ADDRESS__)
+    // The last frame may have died in the middle; its red zones must not outlive it, here or in what is mapped here next.
+    __asan_unpoison_memory_region(static_cast<char*>(stack.memory.sp) - stack.memory.size, stack.memory.size);
+#endif
 #if defined(__SANITIZE_THREAD__)
     // What is left of a finished fiber's call stack stays in ThreadSanitizer's account of it, which ends at 2^16 frames.
     if (++stack.uses % 4096 == 0) {
@@ -104,10 +108,6 @@ Fiber::Fiber(Entry entry, void* argument, Fiber& after) {
   stack_size_ = stack.memory.size;
   stack_bottom_ = static_cast<const char*>(stack.memory.sp) - stack.memory.size;
   sanitizer_ = stack.sanitizer;
-#if defined(__SANITIZE_ADDRESS__)
-  __asan_unpoison_memory_region(stack_bottom_,
-                                stack_size_);  // the last user may have died in the middle of a frame
-#endif
   context_ = boost::context::fiber(
       std::allocator_arg, PooledStack{stack}, [this, entry, argument, &after](boost::context::fiber&&) {
         entered();

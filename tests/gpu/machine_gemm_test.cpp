@@ -70,7 +70,8 @@ TEST_CASE("one K block, fewer than stages, none; one row, one column; nothing at
 
 TEST_CASE("every step twenty times: four schedules, five seeds each") {
 #if defined(__SANITIZE_ADDRESS__)
-  constexpr u64 seeds = 1;  // a switch of stacks is slow there, and the sanitizer looks at memory, not at orders
+  constexpr u64 seeds =
+      1;  // a switch of stacks is slow there, and the sanitizer looks at memory, not at orders
 #else
   constexpr u64 seeds = 5;
 #endif

@@ -1,8 +1,8 @@
 // wgmma: the asynchronous warpgroup matrix product, D = A B^T + D on E4M3 codes. PTX ISA, "wgmma.mma_async". What the unit does:
 // emulator/machine/wgmma_unit.hpp.
 //
-// The registers are checked arrays: reading one that a wgmma owns, or that nobody wrote, is a Fault that names the kernel's line...
-// of the function that reads, since operator[] takes the line as an argument would: see RegisterReference.
+// The registers are checked arrays: reading one that a wgmma owns, or that nobody wrote, is a Fault that names the line which
+// reads. How operator[] knows that line: emulator/machine/registers.hpp.
 //
 // N is a multiple of 8 from 8 to 256; run_time here, so that one build of a kernel serves every width: Accumulator<run_time> d(n).
 #pragma once

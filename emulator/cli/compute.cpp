@@ -62,6 +62,7 @@ Run prepare(const Context& context, const ComputeOptions& options, const Problem
   run.options.threads = context.threads;
   run.options.promote = promotes(options);
   run.options.core = with_fraction_bits(static_cast<int>(options.fraction_bits));
+  run.options.simd = options.simd;
   set_schedule(options.kernel, run.options);
   if (run.engine->runs_kernels() && problem.kind == Kind::dense_1d2d) {
     run.ladder = true;
@@ -184,6 +185,7 @@ void add_compute_options(CLI::App* command, ComputeOptions& options, const std::
   add_integer(command, "--fraction-bits", options.fraction_bits,
               "model: what if the tensor core kept this many bits below 2^E (default 13, Hopper's)",
               min_fraction_bits, max_fraction_bits);
+  add_simd(command, options.simd);
   add_schedule_options(command, options.kernel);
 }
 

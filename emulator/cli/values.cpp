@@ -107,4 +107,21 @@ CLI::Option* add_integer(CLI::App* command, const std::string& name, std::int64_
       ->type_name("INT");
 }
 
+CLI::Option* add_simd(CLI::App* command, Simd& simd) {
+  return command
+      ->add_option_function<std::string>(
+          "--simd",
+          [&simd](const std::string& text) {
+            try {
+              simd = simd_from_name(text);
+            } catch (const Error& error) {
+              throw Error(std::string("--simd: ") + error.what());
+            }
+          },
+          "vector instructions to compute with, the same bits with all: auto (default, the fastest here), "
+          "portable, avx2 "
+          "or avx512")
+      ->type_name("NAME");
+}
+
 }  // namespace fp8twin::cli

@@ -12,6 +12,8 @@
 #include <string_view>
 #include <vector>
 
+#include "emulator/support/simd.hpp"
+
 namespace fp8twin::cli {
 
 inline constexpr std::int64_t any_size = std::numeric_limits<std::int64_t>::max();
@@ -33,5 +35,8 @@ std::uint64_t parse_bits(std::string_view what, const std::string& text, int wid
 /// An option that takes one integer in [low, high], checked by parse_integer.
 CLI::Option* add_integer(CLI::App* command, const std::string& name, std::int64_t& value,
                          const std::string& description, std::int64_t low = 0, std::int64_t high = any_size);
+
+/// --simd, a path of support/simd.hpp by name; every path gives the same bits. The default, auto, is the fastest here.
+CLI::Option* add_simd(CLI::App* command, Simd& simd);
 
 }  // namespace fp8twin::cli

@@ -36,6 +36,7 @@ struct RunOptions {
   // model
   bool promote = true;
   TensorCore core = sm90;
+  Simd simd = best_simd();
 
   // machine and gpu
   GemmConfig config = {};

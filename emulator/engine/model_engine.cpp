@@ -17,6 +17,7 @@ class ModelEngine : public Engine {
          {.threads = options.threads,
           .promote = options.promote,
           .core = options.core,
+          .simd = options.simd,
           .progress = options.progress});
     return result;
   }

@@ -23,6 +23,7 @@
 #include "emulator/model/problem.hpp"
 #include "emulator/model/slices.hpp"
 #include "emulator/number/tensor_core.hpp"
+#include "emulator/support/simd.hpp"
 
 namespace fp8twin {
 
@@ -30,6 +31,7 @@ struct GemmOptions {
   int threads = 0;      // 0: one for each hardware thread
   bool promote = true;  // false: one chain over all of K, then d = fl32(s * P); needs scales constant along K
   TensorCore core = sm90;  // "what if" it kept other bits
+  Simd simd = best_simd();
   /// Of work units; called by one thread at a time.
   std::function<void(std::int64_t done, std::int64_t total)> progress = {};
 };

@@ -10,71 +10,31 @@
 #include "emulator/number/float_bits.hpp"
 #include "emulator/support/error.hpp"
 #include "tests/catch.hpp"
+#include "tests/model/dense.hpp"
 
 using namespace fp8twin;
+using fp8twin::test::Dense;
 
 namespace {
 
-/// Operands of one dense product and the slice over them.
-struct Dense {
-  std::int64_t m, n, k, b_rows;
-  std::vector<std::uint8_t> a, b;
-  std::vector<float> a_scale, b_scale, c;
-
-  Dense(std::int64_t m_, std::int64_t n_, std::int64_t k_, std::int64_t b_rows_, Distribution distribution,
-        std::uint64_t seed)
-      : m(m_),
-        n(n_),
-        k(k_),
-        b_rows(b_rows_),
-        a(size(m * k)),
-        b(size(n * k)),
-        a_scale(size(m * blocks())),
-        b_scale(size((n + b_rows - 1) / b_rows * blocks())),
-        c(size(m * n)) {
-    fill_codes(distribution, seed, Operand::a, k, a);
-    fill_codes(distribution, seed, Operand::b, k, b);
-    fill_scales(distribution, seed, Operand::a_scale, a_scale);
-    fill_scales(distribution, seed, Operand::b_scale, b_scale);
-    fill_c(distribution, seed, c);
+/// Section by section as the header of gemm.hpp says it.
+float plain(const Dense& d, std::int64_t i, std::int64_t j, bool promote, const TensorCore& core) {
+  const auto size = &Dense::size;
+  const std::int64_t k = d.k;
+  float final = 0, chain = 0;
+  for (std::int64_t block = 0; block < d.blocks(); ++block) {
+    std::vector<std::uint8_t> x(128), y(128);
+    const std::int64_t depth = std::min<std::int64_t>(128, k - 128 * block);
+    std::memcpy(x.data(), &d.a[size(i * k + 128 * block)], size(depth));
+    std::memcpy(y.data(), &d.b[size(j * k + 128 * block)], size(depth));
+    if (promote) chain = 0;
+    for (std::size_t step = 0; step < 128; step += 32) chain = dot(core, &x[step], &y[step], chain);
+    const float s =
+        mul_rn(d.a_scale[size(i * d.blocks() + block)], d.b_scale[size(j / d.b_rows * d.blocks() + block)]);
+    final = promote ? fma_rn(s, chain, final) : mul_rn(s, chain);
   }
-  static std::size_t size(std::int64_t count) { return static_cast<std::size_t>(count); }
-  std::int64_t blocks() const { return (k + 127) / 128; }
-
-  GemmSlice slice(bool with_c = false) const {
-    return {a.data(),
-            k,
-            b.data(),
-            k,
-            a_scale.data(),
-            blocks(),
-            b_scale.data(),
-            blocks(),
-            b_rows,
-            with_c ? c.data() : nullptr,
-            m,
-            n,
-            k,
-            0};
-  }
-
-  /// Section by section as the header of gemm.hpp says it.
-  float plain(std::int64_t i, std::int64_t j, bool promote, const TensorCore& core) const {
-    float final = 0, chain = 0;
-    for (std::int64_t block = 0; block < blocks(); ++block) {
-      std::vector<std::uint8_t> x(128), y(128);
-      const std::int64_t depth = std::min<std::int64_t>(128, k - 128 * block);
-      std::memcpy(x.data(), &a[size(i * k + 128 * block)], size(depth));
-      std::memcpy(y.data(), &b[size(j * k + 128 * block)], size(depth));
-      if (promote) chain = 0;
-      for (std::size_t step = 0; step < 128; step += 32) chain = dot(core, &x[step], &y[step], chain);
-      const float s =
-          mul_rn(a_scale[size(i * blocks() + block)], b_scale[size(j / b_rows * blocks() + block)]);
-      final = promote ? fma_rn(s, chain, final) : mul_rn(s, chain);
-    }
-    return final;
-  }
-};
+  return final;
+}
 
 /// Differing bits between gemm_slice and the plain formula.
 int mismatches(const Dense& x, const GemmOptions& options, bool with_c = false) {
@@ -83,7 +43,7 @@ int mismatches(const Dense& x, const GemmOptions& options, bool with_c = false) 
   int wrong = 0;
   for (std::int64_t i = 0; i < x.m; ++i) {
     for (std::int64_t j = 0; j < x.n; ++j) {
-      float expected = x.plain(i, j, options.promote, options.core);
+      float expected = plain(x, i, j, options.promote, options.core);
       if (with_c) expected = add_rn(x.c[Dense::size(i * x.n + j)], expected);
       wrong += f32_bits(expected) != f32_bits(d[Dense::size(i * x.n + j)]);
     }
@@ -94,11 +54,12 @@ int mismatches(const Dense& x, const GemmOptions& options, bool with_c = false) 
 }  // namespace
 
 TEST_CASE("model GEMM: every distribution, shapes with tails, both scale layouts") {
+  const Simd simd = GENERATE(from_range(simd_here()));
   for (const Distribution distribution : all_distributions()) {
-    INFO(distribution_name(distribution));
-    CHECK(mismatches({130, 70, 192, 128, distribution, 1}, {.threads = 2}) == 0);
-    CHECK(mismatches({3, 130, 300, 1, distribution, 2}, {.threads = 2}) == 0);
-    CHECK(mismatches({5, 9, 260, 1, distribution, 3}, {}, true) == 0);
+    INFO(simd_name(simd) << " " << distribution_name(distribution));
+    CHECK(mismatches({130, 70, 192, 128, distribution, 1}, {.threads = 2, .simd = simd}) == 0);
+    CHECK(mismatches({3, 130, 300, 1, distribution, 2}, {.threads = 2, .simd = simd}) == 0);
+    CHECK(mismatches({5, 9, 260, 1, distribution, 3}, {.simd = simd}, true) == 0);
   }
 }
 
@@ -132,11 +93,12 @@ TEST_CASE("model GEMM: K = 0 gives +0, or c; M = 0 or N = 0 gives nothing") {
 }
 
 TEST_CASE("model GEMM: without promotion, one chain; scales must then be constant along K") {
+  const Simd simd = GENERATE(from_range(simd_here()));
   Dense x(3, 5, 512, 128, Distribution::normal, 4);
   CHECK_THROWS_AS(mismatches(x, {.promote = false}), Error);
   std::fill(x.a_scale.begin(), x.a_scale.end(), 0.75f);
   std::fill(x.b_scale.begin(), x.b_scale.end(), 0.3f);
-  CHECK(mismatches(x, {.promote = false}) == 0);
+  CHECK(mismatches(x, {.promote = false, .simd = simd}) == 0);
 }
 
 TEST_CASE("model GEMM: ones over K = 16512 stick at 16384 without promotion") {
@@ -152,21 +114,32 @@ TEST_CASE("model GEMM: ones over K = 16512 stick at 16384 without promotion") {
 }
 
 TEST_CASE("model GEMM: other cores, by lanes and by dot") {
-  for (const int bits : {1, 12, 14, 16, 17, 25, 40}) {
-    INFO("fraction bits " << bits);
-    CHECK(mismatches({3, 70, 192, 128, Distribution::normal, 5}, {.core = with_fraction_bits(bits)}) == 0);
+  const Simd simd = GENERATE(from_range(simd_here()));
+  for (const int bits : {1, 12, 14, 15, 16, 17, 25, 40}) {
+    INFO(simd_name(simd) << " fraction bits " << bits);
+    CHECK(mismatches({3, 70, 192, 128, Distribution::normal, 5},
+                     {.core = with_fraction_bits(bits), .simd = simd}) == 0);
   }
   const Dense x(1, 1, 32, 128, Distribution::normal, 5);
   CHECK_THROWS_AS(mismatches(x, {.core = with_fraction_bits(0)}), Error);
   CHECK_THROWS_AS(mismatches(x, {.core = with_fraction_bits(41)}), Error);
 }
 
-TEST_CASE("model GEMM: threads and output type change no bit") {
+TEST_CASE("model GEMM: threads, path and output type change no bit") {
   const Dense x(200, 136, 384, 128, Distribution::adversarial, 6);
   std::vector<float> one(200 * 136), many(200 * 136);
   gemm_slice(x.slice(), DType::f32, reinterpret_cast<std::byte*>(one.data()), 136, {.threads = 1});
   gemm_slice(x.slice(), DType::f32, reinterpret_cast<std::byte*>(many.data()), 136, {.threads = 5});
   CHECK(std::memcmp(one.data(), many.data(), one.size() * 4) == 0);
+  for (const Simd simd : simd_here()) {
+    for (const int threads : {1, 2, 3, 7}) {
+      INFO(simd_name(simd) << " " << threads << " threads");
+      std::fill(many.begin(), many.end(), 7.0f);
+      gemm_slice(x.slice(), DType::f32, reinterpret_cast<std::byte*>(many.data()), 136,
+                 {.threads = threads, .simd = simd});
+      CHECK(std::memcmp(one.data(), many.data(), one.size() * 4) == 0);
+    }
+  }
   // More threads than tiles cost nothing: a workspace for each of these would be 80 TB.
   gemm_slice(x.slice(), DType::f32, reinterpret_cast<std::byte*>(many.data()), 136,
              {.threads = 1'000'000'000});
@@ -179,9 +152,8 @@ TEST_CASE("model GEMM: threads and output type change no bit") {
 }
 
 TEST_CASE("model GEMM: a wgmma chains from c, without scales") {
-  Dense x(64, 24, 128, 128, Distribution::wide_c, 7);
-  GemmSlice slice = x.slice(true);
-  slice.a_scale = slice.b_scale = nullptr;
+  const Dense x(64, 24, 128, 128, Distribution::wide_c, 7);
+  const GemmSlice slice = x.wgmma_slice();
   std::vector<float> d(64 * 24);
   gemm_slice(slice, DType::f32, reinterpret_cast<std::byte*>(d.data()), 24, {});
   int wrong = 0;
@@ -203,5 +175,6 @@ TEST_CASE("model GEMM: progress counts every tile once") {
   gemm_slice(x.slice(), DType::f32, reinterpret_cast<std::byte*>(d.data()), 130,
              {.threads = 2,
               .progress = [&](std::int64_t done, std::int64_t of) { last = done, total = of, ++calls; }});
-  CHECK((last == 9 && total == 9 && calls == 9));
+  CHECK(total > 1);
+  CHECK((last == total && calls == total));
 }

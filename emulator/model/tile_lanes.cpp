@@ -29,13 +29,6 @@ constexpr int most_rows_of_tile = 256, panels = 4;
 static_assert(step_columns == tile_strip);
 using Panel64 = float[most_rows_of_tile][step_columns];
 
-/// Whether any of the codes is a NaN: 0x7f or 0xff.
-bool holds_nan(const std::uint8_t* codes, std::int64_t count) {
-  std::uint8_t any = 0;
-  for (std::int64_t k = 0; k < count; ++k) any |= static_cast<std::uint8_t>((codes[k] & 0x7f) == 0x7f);
-  return any;
-}
-
 bool decides_alone(float c) { return !(std::abs(c) < max_step_c); }
 
 /// What a chain over K > 0 makes of such a C: rule 1, or rule 6 with every product cut off.
@@ -107,9 +100,9 @@ class LanesWorker : public TileWorker {
     values_ = t.promote ? final_ : chain_;
     std::array<bool, panels * step_columns> nan_column{};
     for (int j = 0; j < t.columns; ++j)
-      nan_column[static_cast<std::size_t>(j)] = holds_nan(t.b(j), t.slice.k);
+      nan_column[static_cast<std::size_t>(j)] = functions_.holds_nan(t.b(j), t.slice.k);
     for (int i = 0; i < t.rows; ++i) {
-      const bool nan_row = holds_nan(t.a(i), t.slice.k);
+      const bool nan_row = functions_.holds_nan(t.a(i), t.slice.k);
       for (int p = 0; p < panels_of(t); ++p) {
         float* values = values_[p][i];
         for (int j = 0; j < step_columns; ++j) {

@@ -1,4 +1,4 @@
-// The body of a path: lanes.hpp's four functions in the words of avx512.hpp or avx2.hpp, whichever was included before.
+// The body of a path: lanes.hpp's functions in the words of avx512.hpp or avx2.hpp, whichever was included before.
 //
 // Everything has internal linkage and only <cstring>'s memcpy is called (support/simd.hpp says why).
 #pragma once
@@ -47,6 +47,7 @@ void load_columns(const std::uint8_t* codes, std::int64_t stride, int columns, i
   alignas(64) std::uint8_t rows[step_columns][step_depth];
   if (columns < step_columns || depth < step_depth) std::memset(rows, 0, sizeof rows);
   for (int j = 0; j < columns; ++j) {
+    __builtin_prefetch(codes + j * stride + 2 * step_depth);
     if (depth == step_depth) {
       std::memcpy(rows[j], codes + j * stride, step_depth);
     } else {
@@ -70,8 +71,13 @@ void load_columns(const std::uint8_t* codes, std::int64_t stride, int columns, i
 
 void load_rows(const std::uint8_t* codes, std::int64_t stride, int rows, int depth, RowGroup* to) {
   for (int i = 0; i < rows; ++i, ++to) {
-    std::uint8_t row[step_depth] = {};
-    std::memcpy(row, codes + i * stride, static_cast<std::size_t>(depth));
+    const std::uint8_t* row = codes + i * stride;
+    __builtin_prefetch(row + 2 * step_depth);  // the next cache line of this row: steps from now
+    std::uint8_t padded[step_depth] = {};
+    if (depth < step_depth) {
+      std::memcpy(padded, row, static_cast<std::size_t>(depth));
+      row = padded;
+    }
     for (int k = 0; k < step_depth; k += Vec::lanes) {
       const Decoded a = decode(Vec::widen(row + k));
       Vec::store_unaligned(to->magnitude + k, a.magnitude);
@@ -172,15 +178,22 @@ void step(const StepForm& form, const RowGroup* a, int rows, const ColumnGroup& 
   for (; i < rows; ++i) step_rows<1>(form, a + i, b, chain + i * step_columns);
 }
 
-void promote(const float* a_scale, std::int64_t stride, int rows, const float* b_scale, const float* chain,
+void promote(const float* a_scale, std::int64_t stride, int rows, const float* b_scale, float* chain,
              float* final) {
   for (int i = 0; i < rows; ++i) {
     const Vec::F sa = Vec::all(a_scale[i * stride]);
     for (int j = 0; j < step_columns; j += Vec::lanes, chain += Vec::lanes, final += Vec::lanes) {
       const Vec::F s = Vec::mul(sa, Vec::load(b_scale + j));
       Vec::store(final, Vec::fma(s, Vec::load(chain), Vec::load(final)));
+      Vec::store(chain, Vec::all(0.0f));
     }
   }
+}
+
+bool holds_nan(const std::uint8_t* codes, std::int64_t count) {
+  std::uint8_t any = 0;
+  for (std::int64_t k = 0; k < count; ++k) any |= static_cast<std::uint8_t>((codes[k] & 0x7f) == 0x7f);
+  return any != 0;
 }
 
 }  // namespace

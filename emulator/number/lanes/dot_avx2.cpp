@@ -6,6 +6,6 @@
 
 namespace fp8twin {
 
-const StepFunctions avx2_step_functions{load_columns, load_rows, step, promote};
+const StepFunctions avx2_step_functions{load_columns, load_rows, step, promote, holds_nan};
 
 }  // namespace fp8twin

@@ -62,9 +62,12 @@ struct StepFunctions {
   void (*load_rows)(const std::uint8_t* codes, std::int64_t stride, int rows, int depth, RowGroup* to);
   /// chain[i][j] <- dot(core, a[i], b[j], chain[i][j]) for `rows` rows.
   void (*step)(const StepForm& form, const RowGroup* a, int rows, const ColumnGroup& b, float* chain);
-  /// final[i][j] <- fma_rn(mul_rn(a_scale[i * stride], b_scale[j]), chain[i][j], final[i][j]); NaNs not canonical.
-  void (*promote)(const float* a_scale, std::int64_t stride, int rows, const float* b_scale,
-                  const float* chain, float* final);
+  /// final[i][j] <- fma_rn(mul_rn(a_scale[i * stride], b_scale[j]), chain[i][j], final[i][j]), and chain[i][j] <- 0.
+  /// NaNs are not canonical.
+  void (*promote)(const float* a_scale, std::int64_t stride, int rows, const float* b_scale, float* chain,
+                  float* final);
+  /// Whether any of `count` codes is a NaN.
+  bool (*holds_nan)(const std::uint8_t* codes, std::int64_t count);
 };
 
 /// Null for the portable path: number/group_step.hpp is its step.

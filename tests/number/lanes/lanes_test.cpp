@@ -163,16 +163,36 @@ TEST_CASE("lanes: promotion is one multiplication and one fused multiply-add, ro
     INFO(simd_name(simd));
     const float a_scale[3] = {0x1.234568p-3f, 9.0f, 0x1.fffffep-1f};
     alignas(64) float b_scale[step_columns], chain[2][step_columns], final[2][step_columns],
-        before[2][step_columns];
+        sums[2][step_columns], before[2][step_columns];
     fill_scales(Distribution::normal, 1, Operand::b_scale, b_scale);
     fill_c(Distribution::wide_c, 2, std::span(&chain[0][0], 2 * step_columns));
     fill_c(Distribution::wide_c, 3, std::span(&final[0][0], 2 * step_columns));
     std::copy_n(&final[0][0], 2 * step_columns, &before[0][0]);
+    std::copy_n(&chain[0][0], 2 * step_columns, &sums[0][0]);
     step_functions(simd)->promote(a_scale, 2, 2, b_scale, &chain[0][0], &final[0][0]);
     for (int i = 0; i < 2; ++i) {
       for (int j = 0; j < step_columns; ++j) {
         REQUIRE(f32_bits(final[i][j]) ==
-                f32_bits(fma_rn(mul_rn(a_scale[2 * i], b_scale[j]), chain[i][j], before[i][j])));
+                f32_bits(fma_rn(mul_rn(a_scale[2 * i], b_scale[j]), sums[i][j], before[i][j])));
+        REQUIRE(f32_bits(chain[i][j]) == 0);
+      }
+    }
+  }
+}
+
+TEST_CASE("lanes: a NaN code is found wherever it is") {
+  for (const Simd simd : vector_paths()) {
+    INFO(simd_name(simd));
+    const auto holds_nan = step_functions(simd)->holds_nan;
+    for (const std::uint8_t nan : {0x7f, 0xff}) {
+      for (std::size_t length = 0; length < 200; length += 7) {
+        std::vector<std::uint8_t> codes(length, 0x7e);
+        REQUIRE_FALSE(holds_nan(codes.data(), static_cast<std::int64_t>(length)));
+        for (std::size_t at = 0; at < length; ++at) {
+          codes[at] = nan;
+          REQUIRE(holds_nan(codes.data(), static_cast<std::int64_t>(length)));
+          codes[at] = 0xfe;
+        }
       }
     }
   }

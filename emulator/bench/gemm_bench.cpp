@@ -1,112 +1,133 @@
-// The model GEMM beside Eigen's single-precision product of the same shape: same compiler, same flags, same threads,
-// same run. Counter `times_eigen` is how often Eigen's product, the best of five runs, would have fitted into the mean
-// time; so Eigen itself, a mean too, shows about 1.
+// The model GEMM, each path of it, against Eigen's single-precision product of the same shape on the same threads.
+//
+// One iteration times both, one after the other, so that a machine with other work to do slows both. Counters:
+//
+//   multiply_adds   of the model, a second
+//   eigen           multiply-adds of Eigen's product, a second: the median over the iterations
+//   of_eigen        the model's throughput over Eigen's built for the same instructions: the median of the pairs
+//   of_limit        the model's throughput over what its inner loop could do at best: see limit()
 #include <benchmark/benchmark.h>
 
-#include <Eigen/Dense>
+#include <algorithm>
 #include <chrono>
 #include <cstddef>
 #include <cstdint>
-#include <limits>
-#include <map>
+#include <string>
 #include <vector>
 
+#include "emulator/bench/eigen_product.hpp"
 #include "emulator/bench/operands.hpp"
+#include "emulator/bench/peak.hpp"
 #include "emulator/model/gemm.hpp"
 #include "emulator/support/parallel.hpp"
 
 namespace {
 
 using namespace fp8twin;
-using RowMajor = Eigen::Matrix<float, Eigen::Dynamic, Eigen::Dynamic, Eigen::RowMajor>;
 
 struct GemmShape {
   std::int64_t m, n, k;
   int threads;
   explicit GemmShape(const benchmark::State& state)
       : m(state.range(0)), n(state.range(1)), k(state.range(2)), threads(static_cast<int>(state.range(3))) {}
-  auto operator<=>(const GemmShape&) const = default;
+  double multiply_adds() const { return static_cast<double>(m * n * k); }
 };
-
-/// D = A B^T with rows of D split evenly among the threads.
-class EigenProduct {
- public:
-  explicit EigenProduct(const GemmShape& shape)
-      : shape_(shape),
-        a_(RowMajor::Random(shape.m, shape.k)),
-        b_(RowMajor::Random(shape.n, shape.k)),
-        d_(shape.m, shape.n) {}
-
-  void run() {
-    parallel_for(shape_.threads, shape_.threads, [&](std::int64_t part, int) {
-      const std::int64_t begin = shape_.m * part / shape_.threads,
-                         end = shape_.m * (part + 1) / shape_.threads;
-      d_.middleRows(begin, end - begin).noalias() = a_.middleRows(begin, end - begin) * b_.transpose();
-    });
-    benchmark::DoNotOptimize(d_.data());
-  }
-
- private:
-  GemmShape shape_;
-  RowMajor a_, b_, d_;
-};
-
-double now() {
-  return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
-}
-
-/// Seconds of Eigen's product: the best of five, measured once for each shape.
-double eigen_seconds(const GemmShape& shape) {
-  static std::map<GemmShape, double> measured;
-  auto [entry, fresh] = measured.try_emplace(shape, std::numeric_limits<double>::infinity());
-  if (fresh) {
-    EigenProduct product(shape);
-    for (int i = 0; i < 5; ++i) {
-      const double start = now();
-      product.run();
-      entry->second = std::min(entry->second, now() - start);
-    }
-  }
-  return entry->second;
-}
 
 template <class Run>
-void measure(benchmark::State& state, const GemmShape& shape, const Run& run) {
-  const double yardstick = eigen_seconds(shape), start = now();
-  for (auto _ : state) run();
-  const double each = (now() - start) / static_cast<double>(state.iterations());
-  state.counters["multiply_adds"] =
-      benchmark::Counter(static_cast<double>(shape.m * shape.n * shape.k),
-                         benchmark::Counter::kIsIterationInvariantRate, benchmark::Counter::kIs1000);
-  state.counters["times_eigen"] = each / yardstick;
+double seconds(const Run& run) {
+  const auto start = std::chrono::steady_clock::now();
+  run();
+  return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
 }
 
-void gemm_model(benchmark::State& state) {
+double median(std::vector<double> values) {
+  const auto middle = values.begin() + static_cast<std::ptrdiff_t>(values.size() / 2);
+  std::nth_element(values.begin(), middle, values.end());
+  return *middle;
+}
+
+/// Multiply-adds a second if the units that compute on registers never waited: the rate at which this machine, now, on as
+/// many threads, does independent fused multiply-adds, over the instructions that one register's lanes of one k cost.
+///
+///   2        fused multiply-adds, T and P
+///   0.5      the byte-wise sum and maximum for E: two instructions for four registers of columns
+///   15 / 32  before and after the 32 k of a step: M, both starts, the result, the field's bytes widened and shifted
+double limit([[maybe_unused]] Simd simd, [[maybe_unused]] int threads) {
+#if defined(__x86_64__)
+  constexpr double instructions = 2 + 0.5 + 15.0 / 32;
+  constexpr std::int64_t rounds = 1'000'000;
+  const bool wide = simd == Simd::avx512;
+  const double took = seconds([&] {
+    parallel_for(threads, threads, [&](std::int64_t, int) {
+      benchmark::DoNotOptimize(wide ? bench::peak_avx512(rounds) : bench::peak_avx2(rounds));
+    });
+  });
+  const double registers = static_cast<double>(threads) * rounds * bench::peak_round / took;
+  return registers * (wide ? 16 : 8) / instructions;
+#else
+  return 1;  // no vector path, so nobody asks
+#endif
+}
+
+void gemm_model(benchmark::State& state, Simd simd) {
   const GemmShape shape(state);
   const bench::Operands operands(shape.m, shape.n, shape.k);
+  const auto eigen = bench::eigen_for(simd, shape.m, shape.n, shape.k, shape.threads);
   std::vector<std::byte> d(static_cast<std::size_t>(2 * shape.m * shape.n));
-  const GemmOptions options{.threads = shape.threads};
-  measure(state, shape, [&] {
-    gemm(operands.problem(), DType::bf16, d, options);
-    benchmark::DoNotOptimize(d.data());
-  });
-}
-
-void gemm_eigen_f32(benchmark::State& state) {
-  const GemmShape shape(state);
-  EigenProduct product(shape);
-  measure(state, shape, [&] { product.run(); });
-}
-
-void shapes(benchmark::internal::Benchmark* benchmark) {
-  benchmark->ArgNames({"m", "n", "k", "threads"})->UseRealTime()->Unit(benchmark::kMillisecond);
-  for (const int threads : {1, 2}) {
-    benchmark->Args({128, 128, 512, threads});
-    benchmark->Args({512, 512, 4096, threads});
-    benchmark->Args({64, 2112, 1024, threads});
+  const GemmOptions options{.threads = shape.threads, .simd = simd};
+  std::vector<double> eigen_rate, of_eigen, of_limit;
+  for (auto _ : state) {
+    const double yardstick = seconds([&] { eigen->run(); });
+    const double ours = seconds([&] {
+      gemm(operands.problem(), DType::bf16, d, options);
+      benchmark::DoNotOptimize(d.data());
+    });
+    state.SetIterationTime(ours);
+    eigen_rate.push_back(shape.multiply_adds() / yardstick);
+    of_eigen.push_back(yardstick / ours);
+    if (simd != Simd::portable) of_limit.push_back(shape.multiply_adds() / ours / limit(simd, shape.threads));
   }
+  using benchmark::Counter;
+  state.counters["multiply_adds"] =
+      Counter(shape.multiply_adds(), Counter::kIsIterationInvariantRate, Counter::kIs1000);
+  state.counters["eigen"] = Counter(median(eigen_rate), Counter::kDefaults, Counter::kIs1000);
+  state.counters["of_eigen"] = median(of_eigen);
+  if (!of_limit.empty()) state.counters["of_limit"] = median(of_limit);
 }
-BENCHMARK(gemm_eigen_f32)->Apply(shapes);
-BENCHMARK(gemm_model)->Apply(shapes);
+
+/// The same with special values in every 16th row and column; `of_plain` is its throughput over the plain problem's.
+void gemm_special(benchmark::State& state, Simd simd) {
+  const GemmShape shape(state);
+  const bench::Operands plain(shape.m, shape.n, shape.k);
+  bench::Operands special(shape.m, shape.n, shape.k);
+  special.make_special();
+  std::vector<std::byte> d(static_cast<std::size_t>(2 * shape.m * shape.n));
+  const GemmOptions options{.threads = shape.threads, .simd = simd};
+  std::vector<double> of_plain;
+  for (auto _ : state) {
+    const double before = seconds([&] { gemm(plain.problem(), DType::bf16, d, options); });
+    const double ours = seconds([&] { gemm(special.problem(), DType::bf16, d, options); });
+    state.SetIterationTime(ours);
+    of_plain.push_back(before / ours);
+  }
+  state.counters["of_plain"] = median(of_plain);
+}
+
+/// Registered by hand: which paths there are, the processor decides.
+const bool registered = [] {
+  for (const Simd simd : simd_here()) {
+    auto* each = benchmark::RegisterBenchmark(("gemm_model/" + std::string(simd_name(simd))).c_str(),
+                                              gemm_model, simd);
+    each->ArgNames({"m", "n", "k", "threads"})->UseManualTime()->Unit(benchmark::kMillisecond);
+    each->Args({128, 128, 512, 1})->Args({64, 2112, 1024, 2})->Args({512, 512, 4096, 2});
+    each->Args({2048, 2048, 2048, 1})->Args({2048, 2048, 2048, 2})->Args({4096, 7168, 2048, 2});
+    benchmark::RegisterBenchmark(("gemm_special/" + std::string(simd_name(simd))).c_str(), gemm_special, simd)
+        ->ArgNames({"m", "n", "k", "threads"})
+        ->UseManualTime()
+        ->Unit(benchmark::kMillisecond)
+        ->Args({512, 512, 4096, 2});
+  }
+  return true;
+}();
 
 }  // namespace

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <limits>
 #include <vector>
 
 #include "emulator/model/distribution.hpp"
@@ -35,6 +36,17 @@ class Operands {
 
   const Problem& problem() const { return problem_; }
   const std::vector<std::uint8_t>& a() const { return a_; }
+
+  /// A NaN code in every 16th row of A and of B, an infinite and a NaN scale in every 16th row of A's.
+  void make_special() {
+    const std::int64_t k = problem_.k, blocks = scale_blocks(k);
+    for (std::int64_t row = 0; row < problem_.m; row += 16) {
+      a_[size(row, k) + size(row % k, 1)] = 0x7f;
+      a_scale_[size(row, blocks)] =
+          row % 32 ? std::numeric_limits<float>::infinity() : std::numeric_limits<float>::quiet_NaN();
+    }
+    for (std::int64_t row = 0; row < problem_.n; row += 16) b_[size(row, k) + size(row % k, 1)] = 0xff;
+  }
 
  private:
   static std::size_t size(std::int64_t rows, std::int64_t columns) {

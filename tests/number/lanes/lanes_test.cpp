@@ -184,7 +184,7 @@ TEST_CASE("lanes: a NaN code is found wherever it is") {
   for (const Simd simd : vector_paths()) {
     INFO(simd_name(simd));
     const auto holds_nan = step_functions(simd)->holds_nan;
-    for (const std::uint8_t nan : {0x7f, 0xff}) {
+    for (const std::uint8_t nan : {std::uint8_t{0x7f}, std::uint8_t{0xff}}) {
       for (std::size_t length = 0; length < 200; length += 7) {
         std::vector<std::uint8_t> codes(length, 0x7e);
         REQUIRE_FALSE(holds_nan(codes.data(), static_cast<std::int64_t>(length)));

@@ -29,7 +29,7 @@ constexpr std::string_view simd_name(Simd simd) {
 inline bool runs_here([[maybe_unused]] Simd simd) {
 #if defined(__x86_64__)
   if (simd == Simd::avx2) {
-    return __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma") && __builtin_cpu_supports("f16c");
+    return __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma");  // F16C is older than both
   }
   if (simd == Simd::avx512) {
     return runs_here(Simd::avx2) && __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512bw") &&

@@ -1,5 +1,7 @@
 #include "emulator/number/lanes/lanes.hpp"
 
+#include "emulator/support/simd.hpp"
+
 namespace fp8twin {
 
 const StepFunctions* step_functions([[maybe_unused]] Simd simd) {

@@ -18,15 +18,15 @@
 // below 128 there and never wins; if none wins, E is C's exponent, or -126: rule 3 and the bottom of rule 6.
 // Two multiply-adds and an eighth of two byte operations for 16 products (8 with AVX2): emulator/number/lanes/dot.hpp.
 //
-// What the caller takes care of: NaN codes count as zeros here, C is finite and below 2^100 (model/gemm.cpp does the rest).
+// What the caller takes care of: NaN codes count as zeros here, C is finite and below 2^100 (model/tile_lanes.cpp does the rest).
 // Modelled: cores with 1 to 15 fraction bits, results cut to as many. Not modelled: wider ones; those need dot().
 #pragma once
 
 #include <cstdint>
 
-#include "emulator/support/simd.hpp"
-
 namespace fp8twin {
+
+enum class Simd;  // support/simd.hpp
 
 inline constexpr int step_depth = 32;    // products of one step, at most
 inline constexpr int step_columns = 64;  // columns of B worked on together

@@ -8,6 +8,7 @@
 #include "emulator/model/distribution.hpp"
 #include "emulator/number/float_bits.hpp"
 #include "emulator/number/tensor_core.hpp"
+#include "emulator/support/simd.hpp"
 #include "tests/catch.hpp"
 
 using namespace fp8twin;

@@ -185,7 +185,7 @@ void add_compute_options(CLI::App* command, ComputeOptions& options, const std::
   add_integer(command, "--fraction-bits", options.fraction_bits,
               "model: what if the tensor core kept this many bits below 2^E (default 13, Hopper's)",
               min_fraction_bits, max_fraction_bits);
-  add_simd(command, options.simd);
+  options.simd_option = add_simd(command, options.simd);
   add_schedule_options(command, options.kernel);
 }
 
@@ -212,6 +212,10 @@ void need_engine(const ComputeOptions& options) {
   }
   if (options.trace.empty() && !options.trace_tile.empty()) {
     throw Error("--trace-tile: names the tile that --trace follows; needed is --trace FILE, too");
+  }
+  if (!model && options.simd_option->count() > 0) {
+    throw Error(fmt::format("--simd: engine {} has no choice of instructions; needed is --engine model",
+                            options.engine));
   }
   if (!model && (options.promote != "128" || options.fraction_bits != sm90.fraction_bits)) {
     throw Error(fmt::format(

@@ -19,6 +19,7 @@ struct ComputeOptions {
   std::string promote = "128";  // or "none"
   std::int64_t fraction_bits = sm90.fraction_bits;
   Simd simd = best_simd();
+  const CLI::Option* simd_option = nullptr;  // whether it was given
   KernelOptions kernel;
   std::string trace, trace_tile;
 };

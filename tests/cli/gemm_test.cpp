@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "emulator/files/tensor.hpp"
+#include "emulator/support/simd.hpp"
 #include "tests/catch.hpp"
 #include "tests/cli/child.hpp"
 #include "tests/cli/expect.hpp"
@@ -161,13 +162,20 @@ TEST_CASE("rows outside every group come out zero") {
   }
 }
 
-TEST_CASE("the bytes depend neither on threads nor on the file's name; .npy holds the same d") {
+TEST_CASE(
+    "the bytes depend neither on threads, nor on the instructions, nor on the file's name; .npy holds the "
+    "same d") {
   const Folder folder;
   const std::string problem = folder / "p.safetensors";
   succeeds("random " + problem + " --m 70 --n 300 --k 300 --seed 5");
   succeeds("gemm " + problem + " -o " + (folder / "one.safetensors") + " --threads 1");
   succeeds("gemm " + problem + " -o " + (folder / "two.safetensors") + " --threads 3");
   CHECK(read_text(folder / "one.safetensors") == read_text(folder / "two.safetensors"));
+  for (const fp8twin::Simd simd : fp8twin::simd_here()) {
+    succeeds("gemm " + problem + " -o " + (folder / "simd.safetensors") + " --simd " +
+             std::string(simd_name(simd)));
+    CHECK(read_text(folder / "one.safetensors") == read_text(folder / "simd.safetensors"));
+  }
   succeeds("gemm " + problem + " -o " + (folder / "d.npy"));
   const TensorFile safetensors = fp8twin::read_tensor_file(folder / "one.safetensors"),
                    npy = fp8twin::read_tensor_file(folder / "d.npy");
@@ -211,6 +219,9 @@ TEST_CASE("what cannot be done is a sentence, and no file appears") {
   refuses(command + " --output f16", "--output: found 'f16'");
   refuses(command + " --promote 64", "--promote: found '64'");
   refuses(command + " --promote none", problem + ": tensor 'a_scale'");
+  refuses(command + " --simd mmx", "--simd: found 'mmx'; auto, portable, avx2 or avx512 is needed");
+  refuses(command + " --simd portable --engine machine",
+          "--simd: engine machine has no choice of instructions");
   refuses(command + " --fraction-bits 0", "0 is out of range");
   refuses(command + " --fraction-bits 41", "41 is out of range");
   refuses("gemm " + (folder / "none.safetensors") + " -o " + out, "none.safetensors: cannot be read");

@@ -10,11 +10,11 @@
 namespace fp8twin {
 namespace {
 
-/// The processor rounds toward zero while this lives. What is to be rounded so sits in a function of its own, which the
+/// The processor rounds toward zero, keeps subnormals and traps nothing while this lives. What is to be rounded so sits in a function of its own, which the
 /// compiler cannot move out of here.
 class RoundTowardZero {
  public:
-  RoundTowardZero() : before_(_mm_getcsr()) { _mm_setcsr(before_ | _MM_ROUND_TOWARD_ZERO); }
+  RoundTowardZero() : before_(_mm_getcsr()) { _mm_setcsr(_MM_MASK_MASK | _MM_ROUND_TOWARD_ZERO); }
   ~RoundTowardZero() { _mm_setcsr(before_); }
   RoundTowardZero(const RoundTowardZero&) = delete;
   RoundTowardZero& operator=(const RoundTowardZero&) = delete;

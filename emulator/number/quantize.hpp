@@ -30,6 +30,7 @@
 #include "emulator/number/block_grid.hpp"
 #include "emulator/number/f16.hpp"
 #include "emulator/number/recipe.hpp"
+#include "emulator/support/simd.hpp"
 
 namespace fp8twin {
 
@@ -37,14 +38,16 @@ namespace fp8twin {
 using Values = std::variant<std::span<const BF16>, std::span<const F16>, std::span<const float>>;
 
 /// Quantises x, row-major as `grid` says. `codes` takes grid.elements() bytes, `scales` grid.scales() floats.
-/// Throws Error when a span has another size. The result does not depend on `threads` (0: one a core).
+/// Throws Error when a span has another size. The result depends neither on
+/// `threads` (0: one a core) nor on `simd`, which must run here.
 void quantize(const Recipe& recipe, ScaleFormat format, const BlockGrid& grid, const Values& x,
-              std::span<std::uint8_t> codes, std::span<float> scales, int threads = 0);
+              std::span<std::uint8_t> codes, std::span<float> scales, int threads = 0,
+              Simd simd = best_simd());
 
 /// fl32(code * scale), every NaN canonical. With BF16 output rounded once more, as cvt.rn.bf16.f32 does.
 void dequantize(const BlockGrid& grid, std::span<const std::uint8_t> codes, std::span<const float> scales,
-                std::span<float> x, int threads = 0);
+                std::span<float> x, int threads = 0, Simd simd = best_simd());
 void dequantize(const BlockGrid& grid, std::span<const std::uint8_t> codes, std::span<const float> scales,
-                std::span<BF16> x, int threads = 0);
+                std::span<BF16> x, int threads = 0, Simd simd = best_simd());
 
 }  // namespace fp8twin

@@ -3,6 +3,7 @@
 #include <fmt/core.h>
 
 #include <algorithm>
+#include <array>
 #include <limits>
 #include <string_view>
 
@@ -37,20 +38,6 @@ const QuantizePath& path_of([[maybe_unused]] Simd simd) {
   return quantize_portable;
 }
 
-/// Quantises one block; the stored scale.
-template <class T>
-float quantize_block(const Recipe& recipe, ScaleFormat format, const QuantizeLoops& loops, const T* x,
-                     const Patch& patch, std::uint8_t* codes) {
-  const float largest = widen(T{}, loops.largest(x, patch, false));
-  float amax = largest;
-  if (is_nan(largest) && recipe.amax_nan == AmaxNan::ignore) amax = widen(T{}, loops.largest(x, patch, true));
-  const BlockScale by = block_scale(recipe, format, amax, format_max<T>);
-  const auto finite = [](float v) { return !is_nan(v) && !is_infinite(v); };
-  const bool plain = finite(largest) && finite(by.factor) && by.factor != 0;
-  loops.encode(x, patch, {by.factor, by.divide, !plain, recipe.cast.largest, recipe.cast.nan}, codes);
-  return by.scale;
-}
-
 void check_size(std::string_view what, std::size_t found, std::int64_t needed) {
   if (static_cast<std::int64_t>(found) != needed) {
     throw Error(fmt::format("{}: {} elements were given, the block grid needs {}", what, found, needed));
@@ -80,18 +67,65 @@ Rows rows_of(const BlockGrid& grid, std::int64_t block) {
   return {expert * grid.rows + inside, expert * grid.rows + std::min(inside + grid.shape.rows, grid.rows)};
 }
 
+/// So many elements at a time: they stay in the first-level cache between the search for amax and the cast.
+constexpr std::int64_t run_elements = 8192, max_run_blocks = 64;
+
+/// The end of the run of blocks that starts at block `b`: all but its last are of full width.
+std::int64_t run_end(const BlockGrid& grid, std::int64_t b, std::int64_t rows) {
+  const std::int64_t most =
+      std::clamp<std::int64_t>(run_elements / (rows * grid.shape.columns), 1, max_run_blocks);
+  const std::int64_t last = std::min(b + most, grid.column_blocks());
+  while (b < last && grid.column_start(b + 1) - grid.column_start(b) == grid.shape.columns) ++b;
+  return std::min(b + 1, last);
+}
+
+template <class T>
+class Quantizer {
+ public:
+  Quantizer(const Recipe& recipe, ScaleFormat format, const QuantizeLoops& loops)
+      : recipe_(recipe), format_(format), loops_(loops) {}
+
+  void quantize(const T* x, const Run& run, std::uint8_t* codes, float* scales) const {
+    std::array<std::uint32_t, max_run_blocks> largest, without_nan;
+    std::array<BlockFactor, max_run_blocks> factors;
+    loops_.largest(x, run, false, largest.data());
+    bool divide = false;
+    const std::int64_t blocks = (run.columns + run.block - 1) / run.block;
+    for (std::size_t b = 0; b < static_cast<std::size_t>(blocks); ++b) {
+      const float top = widen(T{}, largest[b]);
+      float amax = top;
+      if (is_nan(top) && recipe_.amax_nan == AmaxNan::ignore) {
+        loops_.largest(x, run, true, without_nan.data());
+        amax = widen(T{}, without_nan[b]);
+      }
+      const BlockScale by = block_scale(recipe_, format_, amax, format_max<T>);
+      scales[b] = by.scale;
+      const float top_quotient = by.divide ? top / by.factor : top * by.factor;
+      factors[b] = {by.factor, !(top_quotient <= 464.0f)};
+      divide = by.divide;
+    }
+    loops_.encode(x, run, {divide, recipe_.cast.largest, recipe_.cast.nan}, factors.data(), codes);
+  }
+
+ private:
+  const Recipe& recipe_;
+  ScaleFormat format_;
+  const QuantizeLoops& loops_;
+};
+
 template <class T>
 void quantize_as(const Recipe& recipe, ScaleFormat format, const BlockGrid& grid, std::span<const T> x,
                  std::span<std::uint8_t> codes, std::span<float> scales, int threads, Simd simd) {
   check_size("quantize: x", x.size(), grid.elements());
-  const QuantizeLoops& loops = loops_of(path_of(simd), T{});
+  const Quantizer<T> quantizer(recipe, format, loops_of(path_of(simd), T{}));
   for_row_blocks(grid, threads, [&](std::int64_t row_block) {
     const auto [first, last] = rows_of(grid, row_block);
-    for (std::int64_t b = 0; b < grid.column_blocks(); ++b) {
+    for (std::int64_t b = 0, end; b < grid.column_blocks(); b = end) {
+      end = run_end(grid, b, last - first);
       const std::int64_t column = grid.column_start(b), at = first * grid.columns + column;
-      const Patch patch{last - first, grid.column_start(b + 1) - column, grid.columns};
-      scales[static_cast<std::size_t>(row_block * grid.column_blocks() + b)] =
-          quantize_block(recipe, format, loops, x.data() + at, patch, codes.data() + at);
+      const Run run{last - first, grid.column_start(end) - column, grid.columns, grid.shape.columns};
+      quantizer.quantize(x.data() + at, run, codes.data() + at,
+                         scales.data() + row_block * grid.column_blocks() + b);
     }
   });
 }

@@ -71,18 +71,20 @@ struct Pair {
   F32s even, odd;
 };
 
-struct Bf16Words {
-  static constexpr bool words = true;
-  static constexpr std::int16_t top = 0x7f80;
-  static Pair magnitudes(U16s words) {
+struct Bf16 {
+  using Words = I16s;
+  using Signed = std::int16_t;
+  static constexpr Signed top = 0x7f80;
+  static Pair magnitudes(I16s words) {
     const I32s both = reinterpret_cast<I32s>(words & 0x7fff);
     return {floats(both << 16), floats(both & ~0xffff)};
   }
 };
 
-struct F16Words {
-  static constexpr bool words = true;
-  static constexpr std::int16_t top = 0x7c00;
+struct F16 {
+  using Words = I16s;
+  using Signed = std::int16_t;
+  static constexpr Signed top = 0x7c00;
   /// A subnormal is read as one with a hidden bit, which is then taken off: the multiplication by 2^112 that would
   /// serve both has binary32 subnormals as operands, and those cost a hundred cycles.
   static F32s widen(I32s magnitude) {
@@ -92,14 +94,16 @@ struct F16Words {
     const I32s finite = magnitude < 0x0400 ? subnormal : normal;
     return floats(magnitude >= 0x7c00 ? finite | infinity : finite);
   }
-  static Pair magnitudes(U16s words) {
-    const U32s both = reinterpret_cast<U32s>(words & 0x7fff);
-    return {widen(reinterpret_cast<I32s>(both & 0xffff)), widen(reinterpret_cast<I32s>(both >> 16))};
+  static Pair magnitudes(I16s words) {
+    const I32s both = reinterpret_cast<I32s>(words & 0x7fff);
+    return {widen(both & 0xffff), widen(both >> 16)};
   }
 };
 
-struct Floats {
-  static constexpr bool words = false;
+struct F32 {
+  using Words = I32s;
+  using Signed = std::int32_t;
+  static constexpr Signed top = infinity;
 };
 
 // --- the cast ----------------------------------------------------------------------------------------------
@@ -109,10 +113,10 @@ struct Cast {
   I32s bound;  // 448 saturates; above 480 there are no codes, and 480 itself is NaN's
   I32s nan;
 
-  explicit Cast(const BlockCast& cast)
-      : factor(all(cast.factor)),
-        bound(I32s{} + (cast.largest == 0x7e ? 0x43e00000 : 0x43f00000)),
-        nan(I32s{} + cast.nan) {}
+  Cast(const RunCast& run, float block_factor)
+      : factor(all(block_factor)),
+        bound(I32s{} + (run.largest == 0x7e ? 0x43e00000 : 0x43f00000)),
+        nan(I32s{} + run.nan) {}
 
   template <bool divide, bool special>
   F32s quotient(F32s magnitude) const {
@@ -122,8 +126,9 @@ struct Cast {
   }
 
   /// The magnitude's code in the low 7 bits; above them anything. NaN is taken for an overflow.
+  template <bool special>
   I32s code(F32s quotient) const {
-    const I32s size = smaller(bits_of(quotient), bound);
+    const I32s size = special ? smaller(bits_of(quotient), bound) : bits_of(quotient);
     const I32s binade = larger(size, I32s{} + exponent_of(-6)) & infinity;
     constexpr std::int32_t low_bits = -8 * (127 - 6) & 0x7f;
     const F32s sum = floats(binade + ((20 << 23) + low_bits)) + floats(size);
@@ -137,11 +142,12 @@ U16s interleaved(I32s even, I32s odd) { return reinterpret_cast<U16s>((even & 0x
 
 /// One vector of 16-bit words to as many codes.
 template <class Format, bool divide, bool special>
-U8half encode_words(U16s words, const Cast& cast) {
+U8half encode_vector(I16s words, const Cast& cast) {
   const Pair x = Format::magnitudes(words);
   const F32s even = cast.template quotient<divide, special>(x.even),
              odd = cast.template quotient<divide, special>(x.odd);
-  U16s codes = (interleaved(cast.code(even), cast.code(odd)) & 0x7f) | ((words >> 8) & 0x80);
+  U16s codes = (interleaved(cast.template code<special>(even), cast.template code<special>(odd)) & 0x7f) |
+               ((reinterpret_cast<U16s>(words) >> 8) & 0x80);
   if constexpr (special) {
     const U16s nan = interleaved(is_nan(even), is_nan(odd));
     codes = (codes & ~nan) | (interleaved(cast.nan, cast.nan) & nan);
@@ -149,15 +155,15 @@ U8half encode_words(U16s words, const Cast& cast) {
   return __builtin_convertvector(codes, U8half);
 }
 
-template <bool divide, bool special>
-U8quarter encode_floats(I32s x, const Cast& cast) {
+template <class Format, bool divide, bool special>
+U8quarter encode_vector(I32s x, const Cast& cast) {
   const F32s quotient = cast.template quotient<divide, special>(floats(x & 0x7fffffff));
-  I32s codes = (cast.code(quotient) & 0x7f) | ((x >> 24) & 0x80);
+  I32s codes = (cast.template code<special>(quotient) & 0x7f) | ((x >> 24) & 0x80);
   if constexpr (special) codes = is_nan(quotient) ? cast.nan : codes;
   return __builtin_convertvector(codes, U8quarter);
 }
 
-// --- patches -----------------------------------------------------------------------------------------------
+// --- runs of blocks -----------------------------------------------------------------------------------------
 
 /// Calls step(vector, offset, count) along a row; the last vector may hold fewer elements and then zeros.
 template <class Vector, class Word, class Step>
@@ -195,96 +201,121 @@ T largest_lane(typename VectorOf<T, bytes>::type vector) {
   }
 }
 
+/// Calls body(number, first column, columns) for every block of a run.
+template <class Body>
+void for_blocks(const Run& run, const Body& body) {
+  std::int64_t number = 0;
+  for (std::int64_t column = 0; column < run.columns; column += run.block, ++number) {
+    body(number, column, run.columns - column < run.block ? run.columns - column : run.block);
+  }
+}
+
 /// `top` is infinity's magnitude, the largest that is no NaN.
 template <class Vector, class Word>
-std::uint32_t largest_magnitude(const void* x, const Patch& patch, bool ignore_nan, Word top) {
+void largest_magnitudes(const Word* x, const Run& run, bool ignore_nan, Word top, std::uint32_t* each) {
   constexpr Word magnitude_bits = static_cast<Word>(~(Word{1} << (8 * sizeof(Word) - 1)));
-  Vector largest{};
-  for (std::int64_t row = 0; row < patch.rows; ++row) {
-    along_row<Vector>(static_cast<const Word*>(x) + row * patch.pitch, patch.columns,
-                      [&](Vector words, std::int64_t, std::int64_t) {
-                        Vector magnitude = words & magnitude_bits;
-                        if (ignore_nan) magnitude = magnitude > top ? Vector{} : magnitude;
-                        largest = magnitude > largest ? magnitude : largest;
-                      });
-  }
-  return static_cast<std::uint32_t>(largest_lane<Word, vector_bytes>(largest));
+  for_blocks(run, [&](std::int64_t block, std::int64_t column, std::int64_t columns) {
+    Vector largest{};
+    for (std::int64_t row = 0; row < run.rows; ++row) {
+      along_row<Vector>(x + row * run.pitch + column, columns, [&](Vector words, std::int64_t, std::int64_t) {
+        Vector magnitude = words & magnitude_bits;
+        if (ignore_nan) magnitude = magnitude > top ? Vector{} : magnitude;
+        largest = magnitude > largest ? magnitude : largest;
+      });
+    }
+    each[block] = static_cast<std::uint32_t>(largest_lane<Word, vector_bytes>(largest));
+  });
 }
 
 template <class Format>
-std::uint32_t largest_word(const void* x, const Patch& patch, bool ignore_nan) {
-  return largest_magnitude<I16s>(x, patch, ignore_nan, Format::top);
-}
-std::uint32_t largest_float(const void* x, const Patch& patch, bool ignore_nan) {
-  return largest_magnitude<I32s>(x, patch, ignore_nan, infinity);
+void largest(const void* x, const Run& run, bool ignore_nan, std::uint32_t* each) {
+  largest_magnitudes<typename Format::Words>(static_cast<const typename Format::Signed*>(x), run, ignore_nan,
+                                             Format::top, each);
 }
 
 template <class Format, bool divide, bool special>
-void encode_patch(const void* x, const Patch& patch, const BlockCast& how, std::uint8_t* codes) {
-  const Cast cast(how);
-  for (std::int64_t row = 0; row < patch.rows; ++row) {
-    const std::int64_t begin = row * patch.pitch;
-    if constexpr (Format::words) {
-      along_row<U16s>(static_cast<const std::uint16_t*>(x) + begin, patch.columns,
-                      [&](U16s words, std::int64_t at, std::int64_t count) {
-                        store_first(codes + begin + at, encode_words<Format, divide, special>(words, cast),
-                                    count);
-                      });
-    } else {
-      along_row<I32s>(static_cast<const std::int32_t*>(x) + begin, patch.columns,
-                      [&](I32s bits, std::int64_t at, std::int64_t count) {
-                        store_first(codes + begin + at, encode_floats<divide, special>(bits, cast), count);
-                      });
-    }
+void encode_block(const typename Format::Signed* x, std::int64_t rows, std::int64_t columns,
+                  std::int64_t pitch, const Cast& cast, std::uint8_t* codes) {
+  for (std::int64_t row = 0; row < rows; ++row, x += pitch, codes += pitch) {
+    along_row<typename Format::Words>(
+        x, columns, [&](typename Format::Words words, std::int64_t at, std::int64_t count) {
+          store_first(codes + at, encode_vector<Format, divide, special>(words, cast), count);
+        });
   }
 }
 
+template <class Format, bool divide>
+void encode_run(const typename Format::Signed* x, const Run& run, const RunCast& how,
+                const BlockFactor* factors, std::uint8_t* codes) {
+  for_blocks(run, [&](std::int64_t block, std::int64_t column, std::int64_t columns) {
+    const Cast cast(how, factors[block].factor);
+    const auto encode_it =
+        factors[block].special ? encode_block<Format, divide, true> : encode_block<Format, divide, false>;
+    encode_it(x + column, run.rows, columns, run.pitch, cast, codes + column);
+  });
+}
+
 template <class Format>
-void encode(const void* x, const Patch& patch, const BlockCast& how, std::uint8_t* codes) {
-  if (how.special) {
-    how.divide ? encode_patch<Format, true, true>(x, patch, how, codes)
-               : encode_patch<Format, false, true>(x, patch, how, codes);
-  } else {
-    how.divide ? encode_patch<Format, true, false>(x, patch, how, codes)
-               : encode_patch<Format, false, false>(x, patch, how, codes);
-  }
+void encode(const void* x, const Run& run, const RunCast& cast, const BlockFactor* factors,
+            std::uint8_t* codes) {
+  const auto* words = static_cast<const typename Format::Signed*>(x);
+  cast.divide ? encode_run<Format, true>(words, run, cast, factors, codes)
+              : encode_run<Format, false>(words, run, cast, factors, codes);
 }
 
 // --- the way back ------------------------------------------------------------------------------------------
 
-/// fl32(code * scale), bits. A normal code's exponent and fraction move into binary32's place; a subnormal is read with
-/// a hidden bit, which is then taken off.
-I32s decoded(U8quarter codes, F32s scale) {
-  const I32s wide = __builtin_convertvector(codes, I32s);
-  const I32s magnitude = wide & 0x7f, shifted = magnitude << 20;
-  const I32s subnormal = bits_of(floats(shifted + exponent_of(-6)) - floats(I32s{} + exponent_of(-6)));
-  const I32s finite = magnitude < 8 ? subnormal : shifted + ((127 - 7) << 23);
-  const I32s value = magnitude == 0x7f ? I32s{} + canonical_nan : finite | ((wide & 0x80) << 24);
-  const F32s product = floats(value) * scale;
-  return (bits_of(product) & 0x7fffffff) > infinity ? I32s{} + canonical_nan : bits_of(product);
+/// fl32(code * scale) as bits, for codes in 32-bit lanes. A normal code's exponent and fraction move into binary32's
+/// place; a subnormal is read as if it had a hidden bit, in the binade above, which is then taken off: the smaller of the
+/// two readings is the code's value, whichever it is. A product is NaN for code 0x7f or a `special` scale, infinite or NaN.
+template <bool special>
+I32s decoded(I32s codes, F32s scale) {
+  const I32s magnitude = codes & 0x7f, shifted = magnitude << 20;
+  const I32s normal = shifted + exponent_of(-7);
+  const I32s subnormal = bits_of(floats(shifted + exponent_of(-6)) - all(0x1p-6f));
+  const I32s value = smaller(normal, subnormal) | ((codes & 0x80) << 24);
+  const I32s product = bits_of(floats(value) * scale);
+  I32s nan = magnitude == 0x7f;
+  if constexpr (special) nan |= (product & 0x7fffffff) > infinity;
+  return nan ? I32s{} + canonical_nan : product;
 }
 
-void decode_f32(const std::uint8_t* codes, std::int64_t count, float scale, float* x) {
+template <bool special>
+void decode_row(const std::uint8_t* codes, std::int64_t count, float scale, float* x) {
   along_row<U8quarter>(codes, count, [&](U8quarter vector, std::int64_t at, std::int64_t now) {
-    store_first(x + at, decoded(vector, all(scale)), 4 * now);
+    store_first(x + at, decoded<special>(__builtin_convertvector(vector, I32s), all(scale)), 4 * now);
   });
 }
 
-/// As BF16::rn.
-void decode_bf16(const std::uint8_t* codes, std::int64_t count, float scale, std::uint16_t* x) {
-  along_row<U8quarter>(codes, count, [&](U8quarter vector, std::int64_t at, std::int64_t now) {
-    const U32s bits = reinterpret_cast<U32s>(decoded(vector, all(scale)));
-    const U32s rounded = (bits + 0x7fff + ((bits >> 16) & 1)) >> 16;
-    const U32s words = bits == static_cast<std::uint32_t>(canonical_nan) ? U32s{} + 0x7fff : rounded;
-    store_first(x + at, __builtin_convertvector(words, U16half), 2 * now);
+/// As BF16::rn, in the upper half of each lane. The canonical NaN becomes 0x7fff there, when nothing is added.
+I32s rounded_to_bf16(I32s bits) {
+  const I32s up = 0x7fff + ((bits >> 16) & 1);
+  return bits == canonical_nan
+             ? bits
+             : reinterpret_cast<I32s>(reinterpret_cast<U32s>(bits) + reinterpret_cast<U32s>(up));
+}
+
+template <bool special>
+void decode_row(const std::uint8_t* codes, std::int64_t count, float scale, std::uint16_t* x) {
+  along_row<U8half>(codes, count, [&](U8half vector, std::int64_t at, std::int64_t now) {
+    const I32s both = reinterpret_cast<I32s>(__builtin_convertvector(vector, U16s));
+    const I32s even = rounded_to_bf16(decoded<special>(both & 0xff, all(scale)));
+    const I32s odd = rounded_to_bf16(decoded<special>(both >> 16, all(scale)));
+    store_first(x + at, interleaved(even >> 16, odd >> 16), 2 * now);
   });
 }
 
-constexpr QuantizePath this_path{{largest_word<Bf16Words>, encode<Bf16Words>},
-                                 {largest_word<F16Words>, encode<F16Words>},
-                                 {largest_float, encode<Floats>},
-                                 decode_f32,
-                                 decode_bf16};
+template <class T>
+void decode(const std::uint8_t* codes, std::int64_t count, float scale, T* x) {
+  const bool special = (__builtin_bit_cast(std::int32_t, scale) & infinity) == infinity;
+  special ? decode_row<true>(codes, count, scale, x) : decode_row<false>(codes, count, scale, x);
+}
+
+constexpr QuantizePath this_path{{largest<Bf16>, encode<Bf16>},
+                                 {largest<F16>, encode<F16>},
+                                 {largest<F32>, encode<F32>},
+                                 decode<float>,
+                                 decode<std::uint16_t>};
 
 }  // namespace
 }  // namespace fp8twin

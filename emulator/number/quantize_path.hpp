@@ -13,26 +13,30 @@
 
 namespace fp8twin {
 
-/// A part of a row-major array: `rows` rows of `columns` elements, each row `pitch` elements after the last.
-struct Patch {
-  std::int64_t rows, columns, pitch;
+/// Blocks side by side in a row-major array: `rows` rows of `columns` elements, each row `pitch` elements after the last,
+/// cut into blocks of `block` columns, of which the last may be narrower.
+struct Run {
+  std::int64_t rows, columns, pitch, block;
 };
 
-/// How one block is cast: to E4M3 of x * factor, or of x / factor; see E4M3Cast for the two codes.
-struct BlockCast {
-  float factor;
+/// What the blocks of a run have in common: the code is cast(x * factor) or cast(x / factor); E4M3Cast has the rest.
+struct RunCast {
   bool divide;
-  bool
-      special;  // the block holds an infinity or a NaN, or factor is 0, infinite or NaN: a quotient may be NaN
   std::uint8_t largest, nan;
 };
 
-/// The loops for one format of x. `x` points to BF16 or F16 words or to binary32; codes lie in the same Patch.
+struct BlockFactor {
+  float factor;
+  bool special;  // some quotient of the block is NaN or above 464, the last number that rounds to 448
+};
+
+/// The loops for one format of x. `x` points to BF16 or F16 words or to binary32; the codes lie in a like array.
 struct QuantizeLoops {
-  /// The largest magnitude bits of the patch, in the format's own words. As integers NaN lies above infinity: the
-  /// result is a NaN's if there is one, unless `ignore_nan`; then NaN counts as zero.
-  std::uint32_t (*largest)(const void* x, const Patch& patch, bool ignore_nan);
-  void (*encode)(const void* x, const Patch& patch, const BlockCast& cast, std::uint8_t* codes);
+  /// For each block the largest magnitude bits, in the format's own words. As integers NaN lies above infinity: it is the
+  /// largest if there is one, unless `ignore_nan`; then it counts as zero.
+  void (*largest)(const void* x, const Run& run, bool ignore_nan, std::uint32_t* each);
+  void (*encode)(const void* x, const Run& run, const RunCast& cast, const BlockFactor* factors,
+                 std::uint8_t* codes);
 };
 
 struct QuantizePath {

@@ -235,10 +235,11 @@ void largest(const void* x, const Run& run, bool ignore_nan, std::uint32_t* each
 
 template <class Format, bool divide, bool special>
 void encode_block(const typename Format::Signed* x, std::int64_t rows, std::int64_t columns,
-                  std::int64_t pitch, const Cast& cast, std::uint8_t* codes) {
+                  std::int64_t pitch, std::int64_t ahead, const Cast& cast, std::uint8_t* codes) {
   for (std::int64_t row = 0; row < rows; ++row, x += pitch, codes += pitch) {
     along_row<typename Format::Words>(
         x, columns, [&](typename Format::Words words, std::int64_t at, std::int64_t count) {
+          __builtin_prefetch(x + at + ahead);
           store_first(codes + at, encode_vector<Format, divide, special>(words, cast), count);
         });
   }
@@ -251,7 +252,7 @@ void encode_run(const typename Format::Signed* x, const Run& run, const RunCast&
     const Cast cast(how, factors[block].factor);
     const auto encode_it =
         factors[block].special ? encode_block<Format, divide, true> : encode_block<Format, divide, false>;
-    encode_it(x + column, run.rows, columns, run.pitch, cast, codes + column);
+    encode_it(x + column, run.rows, columns, run.pitch, run.columns, cast, codes + column);
   });
 }
 

@@ -6,6 +6,7 @@
 #include <array>
 #include <limits>
 #include <string_view>
+#include <vector>
 
 #include "emulator/number/quantize_path.hpp"
 #include "emulator/support/error.hpp"
@@ -67,16 +68,28 @@ Rows rows_of(const BlockGrid& grid, std::int64_t block) {
   return {expert * grid.rows + inside, expert * grid.rows + std::min(inside + grid.shape.rows, grid.rows)};
 }
 
-/// So many elements at a time: they stay in the first-level cache between the search for amax and the cast.
+/// About so many elements at a time: they stay in the first-level cache between the search for amax and the cast.
 constexpr std::int64_t run_elements = 8192, max_run_blocks = 64;
 
-/// The end of the run of blocks that starts at block `b`: all but its last are of full width.
-std::int64_t run_end(const BlockGrid& grid, std::int64_t b, std::int64_t rows) {
+/// Blocks of columns side by side, all but the last of full width: [first, last) and the columns they cover.
+struct ColumnRun {
+  std::int64_t first, last, column, columns;
+};
+
+std::vector<ColumnRun> column_runs(const BlockGrid& grid) {
+  const std::int64_t rows = std::min(grid.rows, grid.shape.rows);
   const std::int64_t most =
       std::clamp<std::int64_t>(run_elements / (rows * grid.shape.columns), 1, max_run_blocks);
-  const std::int64_t last = std::min(b + most, grid.column_blocks());
-  while (b < last && grid.column_start(b + 1) - grid.column_start(b) == grid.shape.columns) ++b;
-  return std::min(b + 1, last);
+  std::vector<ColumnRun> runs;
+  for (std::int64_t b = 0; b < grid.column_blocks(); ++b) {
+    const std::int64_t column = grid.column_start(b), columns = grid.column_start(b + 1) - column;
+    const bool goes_on = !runs.empty() && b - runs.back().first < most &&
+                         runs.back().columns == (b - runs.back().first) * grid.shape.columns;
+    if (!goes_on) runs.push_back({b, b, column, 0});
+    runs.back().last = b + 1;
+    runs.back().columns += columns;
+  }
+  return runs;
 }
 
 template <class T>
@@ -117,15 +130,15 @@ template <class T>
 void quantize_as(const Recipe& recipe, ScaleFormat format, const BlockGrid& grid, std::span<const T> x,
                  std::span<std::uint8_t> codes, std::span<float> scales, int threads, Simd simd) {
   check_size("quantize: x", x.size(), grid.elements());
+  if (grid.elements() == 0) return;  // however many columns a header claims
   const Quantizer<T> quantizer(recipe, format, loops_of(path_of(simd), T{}));
+  const std::vector<ColumnRun> runs = column_runs(grid);
   for_row_blocks(grid, threads, [&](std::int64_t row_block) {
     const auto [first, last] = rows_of(grid, row_block);
-    for (std::int64_t b = 0, end; b < grid.column_blocks(); b = end) {
-      end = run_end(grid, b, last - first);
-      const std::int64_t column = grid.column_start(b), at = first * grid.columns + column;
-      const Run run{last - first, grid.column_start(end) - column, grid.columns, grid.shape.columns};
-      quantizer.quantize(x.data() + at, run, codes.data() + at,
-                         scales.data() + row_block * grid.column_blocks() + b);
+    for (const ColumnRun& blocks : runs) {
+      const std::int64_t at = first * grid.columns + blocks.column;
+      quantizer.quantize(x.data() + at, {last - first, blocks.columns, grid.columns, grid.shape.columns},
+                         codes.data() + at, scales.data() + row_block * grid.column_blocks() + blocks.first);
     }
   });
 }

@@ -250,9 +250,13 @@ void encode_run(const typename Format::Signed* x, const Run& run, const RunCast&
                 const BlockFactor* factors, std::uint8_t* codes) {
   for_blocks(run, [&](std::int64_t block, std::int64_t column, std::int64_t columns) {
     const Cast cast(how, factors[block].factor);
-    const auto encode_it =
-        factors[block].special ? encode_block<Format, divide, true> : encode_block<Format, divide, false>;
-    encode_it(x + column, run.rows, columns, run.pitch, run.columns, cast, codes + column);
+    if (factors[block].special) {
+      encode_block<Format, divide, true>(x + column, run.rows, columns, run.pitch, run.columns, cast,
+                                         codes + column);
+    } else {
+      encode_block<Format, divide, false>(x + column, run.rows, columns, run.pitch, run.columns, cast,
+                                          codes + column);
+    }
   });
 }
 

@@ -69,7 +69,7 @@ Rows rows_of(const BlockGrid& grid, std::int64_t block) {
 }
 
 /// About so many elements at a time: they stay in the first-level cache between the search for amax and the cast.
-constexpr std::int64_t run_elements = 8192, max_run_blocks = 64;
+constexpr std::int64_t run_elements = 4096, max_run_blocks = 64;
 
 /// Blocks of columns side by side, all but the last of full width: [first, last) and the columns they cover.
 struct ColumnRun {

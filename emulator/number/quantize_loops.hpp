@@ -233,6 +233,7 @@ void largest(const void* x, const Run& run, bool ignore_nan, std::uint32_t* each
                                              Format::top, each);
 }
 
+/// `ahead` elements on lies the next run: its lines are fetched meanwhile, to be read and to be written.
 template <class Format, bool divide, bool special>
 void encode_block(const typename Format::Signed* x, std::int64_t rows, std::int64_t columns,
                   std::int64_t pitch, std::int64_t ahead, const Cast& cast, std::uint8_t* codes) {
@@ -240,6 +241,7 @@ void encode_block(const typename Format::Signed* x, std::int64_t rows, std::int6
     along_row<typename Format::Words>(
         x, columns, [&](typename Format::Words words, std::int64_t at, std::int64_t count) {
           __builtin_prefetch(x + at + ahead);
+          __builtin_prefetch(codes + at + ahead, 1);
           store_first(codes + at, encode_vector<Format, divide, special>(words, cast), count);
         });
   }

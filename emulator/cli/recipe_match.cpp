@@ -66,10 +66,10 @@ std::vector<Target> targets_of(const TensorFile& file, const QuantizePlan& plan,
 }
 
 Count count_differences(const std::vector<Target>& targets, const Recipe& recipe, ScaleFormat format,
-                        int threads) {
+                        int threads, Simd simd) {
   Count count{&recipe, format};
   for (const Target& target : targets) {
-    const QuantizeResult result = run_recipe(target.item, recipe, format, threads);
+    const QuantizeResult result = run_recipe(target.item, recipe, format, threads, simd);
     std::int64_t codes = 0, scales = 0;
     for (std::size_t i = 0; i < result.codes.size(); ++i) {
       const bool both_nan = E4M3{result.codes[i]}.is_nan() && E4M3{target.codes[i]}.is_nan();
@@ -109,7 +109,8 @@ void report(const std::vector<Count>& counts, std::int64_t codes, std::int64_t s
 
 }  // namespace
 
-void match_recipes(const std::string& path, const QuantizePlan& plan, bool fixed_blocks, Context& context) {
+void match_recipes(const std::string& path, const QuantizePlan& plan, bool fixed_blocks, Simd simd,
+                   Context& context) {
   const TensorFile file = read_tensor_file(path);
   const std::vector<Target> targets = targets_of(file, plan, fixed_blocks);
   std::vector<Count> counts;
@@ -117,7 +118,7 @@ void match_recipes(const std::string& path, const QuantizePlan& plan, bool fixed
   Progress progress("match", rounds);
   for (const ScaleFormat format : {ScaleFormat::f32, ScaleFormat::ue8m0}) {
     for (const Recipe& recipe : all_recipes()) {
-      counts.push_back(count_differences(targets, recipe, format, context.threads));
+      counts.push_back(count_differences(targets, recipe, format, context.threads, simd));
       progress.update(static_cast<std::int64_t>(counts.size()));
     }
   }

@@ -31,14 +31,6 @@ constexpr float format_max<BF16> = 0x1.fep127f;
 template <>
 constexpr float format_max<F16> = 65504.0f;
 
-const QuantizePath& path_of([[maybe_unused]] Simd simd) {
-#if defined(__x86_64__)
-  if (simd == Simd::avx512) return quantize_avx512;
-  if (simd == Simd::avx2) return quantize_avx2;
-#endif
-  return quantize_portable;
-}
-
 void check_size(std::string_view what, std::size_t found, std::int64_t needed) {
   if (static_cast<std::int64_t>(found) != needed) {
     throw Error(fmt::format("{}: {} elements were given, the block grid needs {}", what, found, needed));
@@ -131,7 +123,7 @@ void quantize_as(const Recipe& recipe, ScaleFormat format, const BlockGrid& grid
                  std::span<std::uint8_t> codes, std::span<float> scales, int threads, Simd simd) {
   check_size("quantize: x", x.size(), grid.elements());
   if (grid.elements() == 0) return;  // however many columns a header claims
-  const Quantizer<T> quantizer(recipe, format, loops_of(path_of(simd), T{}));
+  const Quantizer<T> quantizer(recipe, format, loops_of(quantize_path(simd), T{}));
   const std::vector<ColumnRun> runs = column_runs(grid);
   for_row_blocks(grid, threads, [&](std::int64_t row_block) {
     const auto [first, last] = rows_of(grid, row_block);
@@ -164,6 +156,14 @@ void dequantize_as(const BlockGrid& grid, std::span<const std::uint8_t> codes, s
 
 }  // namespace
 
+const QuantizePath& quantize_path([[maybe_unused]] Simd simd) {
+#if defined(__x86_64__)
+  if (simd == Simd::avx512) return quantize_avx512;
+  if (simd == Simd::avx2) return quantize_avx2;
+#endif
+  return quantize_portable;
+}
+
 void quantize(const Recipe& recipe, ScaleFormat format, const BlockGrid& grid, const Values& x,
               std::span<std::uint8_t> codes, std::span<float> scales, int threads, Simd simd) {
   check_size("quantize: codes", codes.size(), grid.elements());
@@ -174,14 +174,14 @@ void quantize(const Recipe& recipe, ScaleFormat format, const BlockGrid& grid, c
 
 void dequantize(const BlockGrid& grid, std::span<const std::uint8_t> codes, std::span<const float> scales,
                 std::span<float> x, int threads, Simd simd) {
-  dequantize_as(grid, codes, scales, x, threads, path_of(simd).decode_f32);
+  dequantize_as(grid, codes, scales, x, threads, quantize_path(simd).decode_f32);
 }
 
 void dequantize(const BlockGrid& grid, std::span<const std::uint8_t> codes, std::span<const float> scales,
                 std::span<BF16> x, int threads, Simd simd) {
   static_assert(sizeof(BF16) == sizeof(std::uint16_t));
   const auto decode = [&](const std::uint8_t* from, std::int64_t count, float scale, BF16* to) {
-    path_of(simd).decode_bf16(from, count, scale, &to->code);
+    quantize_path(simd).decode_bf16(from, count, scale, &to->code);
   };
   dequantize_as(grid, codes, scales, x, threads, decode);
 }

@@ -48,4 +48,7 @@ struct QuantizePath {
 
 extern const QuantizePath quantize_portable, quantize_avx2, quantize_avx512;
 
+enum class Simd;
+const QuantizePath& quantize_path(Simd simd);
+
 }  // namespace fp8twin

@@ -6,6 +6,7 @@
 #include <array>
 #include <limits>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "emulator/number/quantize_path.hpp"
@@ -94,18 +95,17 @@ class Quantizer {
     std::array<std::uint32_t, max_run_blocks> largest, without_nan;
     std::array<BlockFactor, max_run_blocks> factors;
     loops_.largest(x, run, false, largest.data());
-    bool divide = false;
+    bool know_without_nan = false, divide = false;
     const std::int64_t blocks = (run.columns + run.block - 1) / run.block;
     for (std::size_t b = 0; b < static_cast<std::size_t>(blocks); ++b) {
       const float top = widen(T{}, largest[b]);
-      float amax = top;
-      if (is_nan(top) && recipe_.amax_nan == AmaxNan::ignore) {
-        loops_.largest(x, run, true, without_nan.data());
-        amax = widen(T{}, without_nan[b]);
-      }
+      const bool ignored = is_nan(top) && recipe_.amax_nan == AmaxNan::ignore;
+      if (ignored && !std::exchange(know_without_nan, true)) loops_.largest(x, run, true, without_nan.data());
+      const float amax = ignored ? widen(T{}, without_nan[b]) : top;
       const BlockScale by = block_scale(recipe_, format_, amax, format_max<T>);
       scales[b] = by.scale;
       const float top_quotient = by.divide ? top / by.factor : top * by.factor;
+      // The comparison is false for a NaN as well: of x, of the factor, or of infinity by infinity.
       factors[b] = {by.factor, !(top_quotient <= 464.0f)};
       divide = by.divide;
     }

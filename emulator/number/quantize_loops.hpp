@@ -8,14 +8,8 @@
 //     words    | x0 | x1 | x2 | x3 | ...         even:  x0 . x2 . ...  words << 16
 //                                                odd:   x1 . x3 . ...  words & 0xffff0000
 //
-// The cast. With |q| held between 2^-6 and the saturating bound, 2^E its binade, one addition rounds it to E4M3's grid,
-// subnormals included, as the ulp of 2^(E+20) is 2^(E-3):
-//
-//     2^(E+20) + |q|                bits: | E+20 | 00000000000000 n |      n = |q| / 2^(E-3), rounded to nearest even
-//     code  = 8 (E+6) + n           (n is 8..16 in a normal binade, 0..8 below 2^-6: a carry climbs by itself)
-//
-// The constant 8 * 6 and the bias are put into the sum's low bits beforehand, where they cost nothing. Only the low eight
-// bits are kept.
+// Modelled: every operation is the one IEEE operation of the recipe, so all paths agree in every bit. Subnormal BF16 or
+// binary32 operands are right too, but slow on processors that multiply them in microcode.
 #pragma once
 
 #include <cstddef>
@@ -39,7 +33,6 @@ typedef std::int32_t I32s __attribute__((vector_size(vector_bytes)));
 typedef std::uint32_t U32s __attribute__((vector_size(vector_bytes)));
 typedef std::int16_t I16s __attribute__((vector_size(vector_bytes)));
 typedef std::uint16_t U16s __attribute__((vector_size(vector_bytes)));
-typedef std::uint16_t U16half __attribute__((vector_size(vector_bytes / 2)));
 typedef std::uint8_t U8half __attribute__((vector_size(vector_bytes / 2)));
 typedef std::uint8_t U8quarter __attribute__((vector_size(vector_bytes / 4)));
 
@@ -64,14 +57,14 @@ I32s larger(I32s a, I32s b) { return a > b ? a : b; }
 constexpr std::int32_t infinity = 0x7f800000, canonical_nan = 0x7fffffff;
 constexpr std::int32_t exponent_of(int e) { return (e + 127) << 23; }
 
-// --- the formats of x: `words` at a time, as magnitudes in binary32 and signs ------------------------------
+// --- the formats of x --------------------------------------------------------------------------------------
 
-/// What a vector of words is as numbers: |x| of its even and odd elements.
+/// |x| in binary32 of a vector's even and of its odd elements.
 struct Pair {
   F32s even, odd;
 };
 
-struct Bf16 {
+struct Bf16Format {
   using Words = I16s;
   using Signed = std::int16_t;
   static constexpr Signed top = 0x7f80;
@@ -81,7 +74,7 @@ struct Bf16 {
   }
 };
 
-struct F16 {
+struct F16Format {
   using Words = I16s;
   using Signed = std::int16_t;
   static constexpr Signed top = 0x7c00;
@@ -100,7 +93,7 @@ struct F16 {
   }
 };
 
-struct F32 {
+struct F32Format {
   using Words = I32s;
   using Signed = std::int32_t;
   static constexpr Signed top = infinity;
@@ -108,6 +101,14 @@ struct F32 {
 
 // --- the cast ----------------------------------------------------------------------------------------------
 
+/// binary32 to E4M3 by one addition. With 2^E the binade of |q|, or -6 for E below that, the ulp of 2^(E+20) is 2^(E-3),
+/// the step of E4M3 there, subnormals included; so the adder itself rounds to the grid, ties to even:
+///
+///     2^(E+20) + |q|      bits: | E+20 | 000000000000000 n |      n = |q| / 2^(E-3): 8..16, or 0..8 below 2^-6
+///     code  =  8 (E+6) + n                                        n = 16 carries into the exponent by itself
+///
+/// What is at hand is 8 (E+127), the binade's bits shifted by 20; the difference, modulo 128, is put into the low bits of
+/// 2^(E+20) beforehand, where it costs nothing. It is a multiple of 8, so ties stay ties.
 struct Cast {
   F32s factor;
   I32s bound;  // 448 saturates; above 480 there are no codes, and 480 itself is NaN's
@@ -121,8 +122,8 @@ struct Cast {
   template <bool divide, bool special>
   F32s quotient(F32s magnitude) const {
     const F32s q = divide ? magnitude / factor : magnitude * factor;
-    return special ? floats(bits_of(q) & 0x7fffffff)
-                   : q;  // infinity * 0 is a NaN with a sign on some processors
+    // Infinity * 0 is a NaN with a sign on some processors.
+    return special ? floats(bits_of(q) & 0x7fffffff) : q;
   }
 
   /// The magnitude's code in the low 7 bits; above them anything. NaN is taken for an overflow.
@@ -233,6 +234,14 @@ void largest(const void* x, const Run& run, bool ignore_nan, std::uint32_t* each
                                              Format::top, each);
 }
 
+/// Asks for the line `ahead` elements on, which may lie beyond the array: no address is formed that C++ would mind.
+template <bool to_write, class T>
+void fetch(const T* here, std::int64_t ahead) {
+  const auto address =
+      reinterpret_cast<std::uintptr_t>(here) + static_cast<std::uintptr_t>(ahead) * sizeof(T);
+  __builtin_prefetch(reinterpret_cast<const void*>(address), to_write);
+}
+
 /// `ahead` elements on lies the next run: its lines are fetched meanwhile, to be read and to be written.
 template <class Format, bool divide, bool special>
 void encode_block(const typename Format::Signed* x, std::int64_t rows, std::int64_t columns,
@@ -240,8 +249,8 @@ void encode_block(const typename Format::Signed* x, std::int64_t rows, std::int6
   for (std::int64_t row = 0; row < rows; ++row, x += pitch, codes += pitch) {
     along_row<typename Format::Words>(
         x, columns, [&](typename Format::Words words, std::int64_t at, std::int64_t count) {
-          __builtin_prefetch(x + at + ahead);
-          __builtin_prefetch(codes + at + ahead, 1);
+          fetch<false>(x + at, ahead);
+          fetch<true>(codes + at, ahead);
           store_first(codes + at, encode_vector<Format, divide, special>(words, cast), count);
         });
   }
@@ -318,9 +327,9 @@ void decode(const std::uint8_t* codes, std::int64_t count, float scale, T* x) {
   special ? decode_row<true>(codes, count, scale, x) : decode_row<false>(codes, count, scale, x);
 }
 
-constexpr QuantizePath this_path{{largest<Bf16>, encode<Bf16>},
-                                 {largest<F16>, encode<F16>},
-                                 {largest<F32>, encode<F32>},
+constexpr QuantizePath this_path{{largest<Bf16Format>, encode<Bf16Format>},
+                                 {largest<F16Format>, encode<F16Format>},
+                                 {largest<F32Format>, encode<F32Format>},
                                  decode<float>,
                                  decode<std::uint16_t>};
 

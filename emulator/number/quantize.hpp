@@ -1,4 +1,5 @@
 // Block quantisation: BF16, F16 or F32 to E4M3 codes and one scale a block, and back. Recipes: recipe.hpp.
+// The loops, for each path of vector instructions: quantize_path.hpp.
 //
 // Every x is first widened to binary32, exactly. A block's scale is s; a code c stands for c * s.
 //

@@ -4,11 +4,14 @@
 
 #include <memory>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "emulator/cli/command.hpp"
 #include "emulator/cli/scaled_tensor.hpp"
+#include "emulator/cli/values.hpp"
 #include "emulator/files/quote.hpp"
+#include "emulator/support/buffer.hpp"
 #include "emulator/support/error.hpp"
 
 namespace fp8twin::cli {
@@ -16,6 +19,7 @@ namespace {
 
 struct Options {
   std::string in, out, output = "f32";
+  Simd simd = best_simd();
 };
 
 /// Codes with their scales, and room for the numbers: one of the two vectors, as the output format says.
@@ -23,8 +27,8 @@ struct Item {
   const Tensor* codes;
   const Tensor* scale;
   BlockGrid grid;
-  std::vector<float> f32;
-  std::vector<BF16> bf16;
+  Buffer<float> f32;
+  Buffer<BF16> bf16;
 };
 
 std::vector<Item> items_of(const TensorFile& file) {
@@ -45,18 +49,18 @@ std::vector<Item> items_of(const TensorFile& file) {
   return items;
 }
 
-Tensor run(const TensorFile& file, Item& item, bool to_bf16, int threads) {
+Tensor run(const TensorFile& file, Item& item, bool to_bf16, int threads, Simd simd) {
   const auto codes = item.codes->as<std::uint8_t>();
   std::vector<float> scales = scale_values(file.path, *item.scale);
   if (codes.empty()) scales.clear();  // no block, whatever the file's scales are
   if (to_bf16) {
-    item.bf16.resize(codes.size());
-    dequantize(item.grid, codes, scales, std::span(item.bf16), threads);
-    return tensor_of<BF16>(item.codes->name, DType::bf16, item.codes->shape, item.bf16);
+    item.bf16 = Buffer<BF16>(codes.size());
+    dequantize(item.grid, codes, scales, item.bf16.span(), threads, simd);
+    return tensor_of<BF16>(item.codes->name, DType::bf16, item.codes->shape, std::as_const(item.bf16).span());
   }
-  item.f32.resize(codes.size());
-  dequantize(item.grid, codes, scales, std::span(item.f32), threads);
-  return tensor_of<float>(item.codes->name, DType::f32, item.codes->shape, item.f32);
+  item.f32 = Buffer<float>(codes.size());
+  dequantize(item.grid, codes, scales, item.f32.span(), threads, simd);
+  return tensor_of<float>(item.codes->name, DType::f32, item.codes->shape, std::as_const(item.f32).span());
 }
 
 std::string block_text(const BlockGrid& grid) {
@@ -86,7 +90,7 @@ void dequantize_file(const Options& options, Context& context) {
       tensors.push_back(tensor);
       continue;
     }
-    tensors.push_back(run(file, *item, options.output == "bf16", context.threads));
+    tensors.push_back(run(file, *item, options.output == "bf16", context.threads, options.simd));
     progress.update(done += item->grid.elements());
     const Tensor& result = tensors.back();
     list.push_back({{"name", result.name},
@@ -119,6 +123,7 @@ void add_dequantize(CLI::App& app, Context& context) {
   command->add_option("--output", options->output, "bf16: rounded once more, to nearest even")
       ->check(CLI::IsMember({"f32", "bf16"}))
       ->capture_default_str();
+  add_simd(command, options->simd);
   command->callback([options, &context] { dequantize_file(*options, context); });
 }
 

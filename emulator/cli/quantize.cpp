@@ -3,12 +3,14 @@
 
 #include <memory>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "emulator/cli/command.hpp"
 #include "emulator/cli/quantize_plan.hpp"
 #include "emulator/cli/recipe_match.hpp"
 #include "emulator/cli/scaled_tensor.hpp"
+#include "emulator/cli/values.hpp"
 #include "emulator/files/quote.hpp"
 #include "emulator/support/error.hpp"
 
@@ -18,6 +20,7 @@ namespace {
 struct Options {
   std::string in, out, block, recipe = "deepgemm", scale = "f32", match;
   std::vector<std::string> tensors;
+  Simd simd = best_simd();
 };
 
 void check_out(const Options& options) {
@@ -51,11 +54,14 @@ void write_quantized(const Options& options, const TensorFile& file, const Quant
       tensors.push_back(tensor);
       continue;
     }
-    QuantizeResult& result = results.emplace_back(run_recipe(*item, recipe, format, context.threads));
+    QuantizeResult& result =
+        results.emplace_back(run_recipe(*item, recipe, format, context.threads, options.simd));
     progress.update(done += item->grid.elements());
     const Shape shape = scale_shape(tensor.shape, item->grid);
-    tensors.push_back(tensor_of<std::uint8_t>(tensor.name, DType::f8_e4m3, tensor.shape, result.codes));
-    tensors.push_back(tensor_of<float>(tensor.name + "_scale", DType::f32, shape, result.scales));
+    tensors.push_back(tensor_of<std::uint8_t>(tensor.name, DType::f8_e4m3, tensor.shape,
+                                              std::as_const(result.codes).span()));
+    tensors.push_back(
+        tensor_of<float>(tensor.name + "_scale", DType::f32, shape, std::as_const(result.scales).span()));
 
     const Json how{{"recipe", recipe.name}, {"block", item->block}, {"scale", options.scale}};
     metadata["quantize " + tensor.name] = how.dump();
@@ -79,7 +85,8 @@ void quantize_file(const Options& options, Context& context) {
   const TensorFile file = read_tensor_file(options.in);
   const QuantizePlan plan = plan_quantize(file, options.tensors, options.block);
   if (!options.out.empty()) write_quantized(options, file, plan, context);
-  if (!options.match.empty()) match_recipes(options.match, plan, !options.block.empty(), context);
+  if (!options.match.empty())
+    match_recipes(options.match, plan, !options.block.empty(), options.simd, context);
 }
 
 std::string recipe_help() {
@@ -126,6 +133,7 @@ void add_quantize(CLI::App& app, Context& context) {
           "count the codes and scales that differ from FILE's, for every recipe and scale format; exit "
           "status 0 when one matches all of them, else 1 (a NaN matches any NaN)")
       ->type_name("FILE");
+  add_simd(command, options->simd);
   command->callback([options, &context] { quantize_file(*options, context); });
 }
 

@@ -66,10 +66,11 @@ QuantizePlan plan_quantize(const TensorFile& file, const std::vector<std::string
   return plan;
 }
 
-QuantizeResult run_recipe(const QuantizeItem& item, const Recipe& recipe, ScaleFormat format, int threads) {
-  QuantizeResult result{std::vector<std::uint8_t>(static_cast<std::size_t>(item.grid.elements())),
-                        std::vector<float>(static_cast<std::size_t>(item.grid.scales()))};
-  quantize(recipe, format, item.grid, item.values, result.codes, result.scales, threads);
+QuantizeResult run_recipe(const QuantizeItem& item, const Recipe& recipe, ScaleFormat format, int threads,
+                          Simd simd) {
+  QuantizeResult result{Buffer<std::uint8_t>(static_cast<std::size_t>(item.grid.elements())),
+                        Buffer<float>(static_cast<std::size_t>(item.grid.scales()))};
+  quantize(recipe, format, item.grid, item.values, result.codes.span(), result.scales.span(), threads, simd);
   return result;
 }
 

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "emulator/cli/scaled_tensor.hpp"
+#include "emulator/support/buffer.hpp"
 
 namespace fp8twin::cli {
 
@@ -34,10 +35,11 @@ QuantizePlan plan_quantize(const TensorFile& file, const std::vector<std::string
                            const std::string& block);
 
 struct QuantizeResult {
-  std::vector<std::uint8_t> codes;
-  std::vector<float> scales;
+  Buffer<std::uint8_t> codes;
+  Buffer<float> scales;
 };
 
-QuantizeResult run_recipe(const QuantizeItem& item, const Recipe& recipe, ScaleFormat format, int threads);
+QuantizeResult run_recipe(const QuantizeItem& item, const Recipe& recipe, ScaleFormat format, int threads,
+                          Simd simd);
 
 }  // namespace fp8twin::cli

@@ -1,4 +1,5 @@
 // Block quantisation: BF16, F16 or F32 to E4M3 codes and one scale a block, and back. Recipes: recipe.hpp.
+// The loops, for each path of vector instructions: quantize_path.hpp.
 //
 // Every x is first widened to binary32, exactly. A block's scale is s; a code c stands for c * s.
 //
@@ -30,6 +31,7 @@
 #include "emulator/number/block_grid.hpp"
 #include "emulator/number/f16.hpp"
 #include "emulator/number/recipe.hpp"
+#include "emulator/support/simd.hpp"
 
 namespace fp8twin {
 
@@ -37,14 +39,16 @@ namespace fp8twin {
 using Values = std::variant<std::span<const BF16>, std::span<const F16>, std::span<const float>>;
 
 /// Quantises x, row-major as `grid` says. `codes` takes grid.elements() bytes, `scales` grid.scales() floats.
-/// Throws Error when a span has another size. The result does not depend on `threads` (0: one a core).
+/// Throws Error when a span has another size. The result depends neither on
+/// `threads` (0: one a core) nor on `simd`, which must run here.
 void quantize(const Recipe& recipe, ScaleFormat format, const BlockGrid& grid, const Values& x,
-              std::span<std::uint8_t> codes, std::span<float> scales, int threads = 0);
+              std::span<std::uint8_t> codes, std::span<float> scales, int threads = 0,
+              Simd simd = best_simd());
 
 /// fl32(code * scale), every NaN canonical. With BF16 output rounded once more, as cvt.rn.bf16.f32 does.
 void dequantize(const BlockGrid& grid, std::span<const std::uint8_t> codes, std::span<const float> scales,
-                std::span<float> x, int threads = 0);
+                std::span<float> x, int threads = 0, Simd simd = best_simd());
 void dequantize(const BlockGrid& grid, std::span<const std::uint8_t> codes, std::span<const float> scales,
-                std::span<BF16> x, int threads = 0);
+                std::span<BF16> x, int threads = 0, Simd simd = best_simd());
 
 }  // namespace fp8twin

@@ -2,6 +2,7 @@
 #include <string>
 #include <vector>
 
+#include "emulator/support/simd.hpp"
 #include "tests/catch.hpp"
 #include "tests/cli/run_program.hpp"
 #include "tests/cli/tensor_files.hpp"
@@ -174,4 +175,24 @@ TEST_CASE("refusals: one sentence, status 2, an empty stdout and no file") {
   refused(FileMaker().codes("w", {600}, codes).f32("w_scale", {1}, {1}), "two or three dimensions");
   refused(FileMaker().codes("w", {2, 2, 150}, codes).f32("w_scale", {1, 2, 2}, {1, 2, 3, 4}),
           "need [2, 2, 2]");
+}
+
+TEST_CASE("every path writes the same bytes") {
+  const Folder folder;
+  std::vector<std::uint8_t> codes(300 * 433);
+  for (std::size_t i = 0; i < codes.size(); ++i) codes[i] = static_cast<std::uint8_t>(i * 37 % 256);
+  const std::string in =
+      FileMaker()
+          .codes("w", {300, 433}, codes)
+          .f32("w_scale", {3, 4}, {1, 2, 0.3f, 4e-39f, NAN, INFINITY, 7, 8, 9e30f, 10, 11, 12})
+          .write(folder / "in.safetensors");
+  for (const std::string output : {"f32", "bf16"}) {
+    const std::string first = folder / "first.safetensors", out = folder / "out.safetensors";
+    const std::string command = " --output " + output + " --simd ";
+    REQUIRE(run("dequantize " + in + " " + first + command + "portable --threads 1").status == 0);
+    for (const Simd simd : simd_here()) {
+      REQUIRE(run("dequantize " + in + " " + out + command + std::string(simd_name(simd))).status == 0);
+      CHECK(test::read_text(out) == test::read_text(first));
+    }
+  }
 }

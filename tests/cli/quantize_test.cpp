@@ -4,6 +4,7 @@
 #include "emulator/model/problem.hpp"
 #include "emulator/number/recipe.hpp"
 #include "emulator/support/random.hpp"
+#include "emulator/support/simd.hpp"
 #include "tests/catch.hpp"
 #include "tests/cli/run_program.hpp"
 #include "tests/cli/tensor_files.hpp"
@@ -292,4 +293,26 @@ TEST_CASE("empty tensors keep their shape and get empty scales") {
   CHECK(out.at("a_scale").shape == Shape{0, 2});
   CHECK(out.at("b_scale").shape == Shape{1, 0});
   CHECK(run("quantize " + in + " --match " + (folder / "out.safetensors")).status == 0);
+}
+
+TEST_CASE("every path and thread count writes the same bytes; a path that is none is refused") {
+  const Folder folder;
+  const std::string in = FileMaker()
+                             .bf16("x", {300, 433}, random_values(300 * 433, 5))
+                             .bf16("weight", {130, 300}, random_values(130 * 300, 6))
+                             .write(folder / "in.safetensors");
+  REQUIRE(run("quantize " + in + " " + (folder / "auto.safetensors")).status == 0);
+  for (const Simd simd : simd_here()) {
+    for (const char* threads : {"1", "7"}) {
+      const std::string out = folder / "out.safetensors", name(simd_name(simd));
+      REQUIRE(run("quantize " + in + " " + out + " --simd " + name + " --threads " + threads).status == 0);
+      CHECK(test::read_text(out) == test::read_text(folder / "auto.safetensors"));
+      CHECK(run("quantize " + in + " --match " + out + " --simd " + name).status == 0);
+    }
+  }
+  const auto result = run("quantize " + in + " " + (folder / "no.safetensors") + " --simd sse9");
+  CHECK(result.status == 2);
+  CHECK(result.out == "");
+  CHECK(result.err == "fp8twin: --simd: found 'sse9'; auto, portable, avx2 or avx512 is needed\n");
+  CHECK(file_size(folder / "no.safetensors") == -1);
 }

@@ -12,7 +12,9 @@
 #include "emulator/number/e4m3_fast.hpp"
 #include "emulator/number/e5m2.hpp"
 #include "emulator/number/f16.hpp"
+#include "emulator/number/quantize_path.hpp"
 #include "emulator/support/parallel.hpp"
+#include "emulator/support/simd.hpp"
 #include "tests/catch.hpp"
 #include "tests/number/nearest_oracle.hpp"
 
@@ -93,6 +95,36 @@ TEST_CASE("e4m3 without branches, under every cast: all 2^32 floats") {
                    [](float x) { return encode_e4m3(x, cast_nonsaturating); }) == 0);
   CHECK(mismatches(test::e4m3_oracle(), 0x7e, 0x80, 0xfe, 0xfe,
                    [](float x) { return encode_e4m3(x, cast_clamped); }) == 0);
+}
+
+TEST_CASE("the loops of every path cast as e4m3 without branches: all 2^32 floats") {
+  constexpr std::size_t size = 1 << 16;
+  constexpr auto count = static_cast<std::int64_t>(size);
+  for (const Simd simd : simd_here()) {
+    const QuantizeLoops& loops = quantize_path(simd).f32;
+    for (const E4M3Cast cast : {cast_satfinite, cast_nonsaturating, cast_clamped}) {
+      std::atomic<std::uint64_t> wrong{0};
+      parallel_for(1 << 16, 0, [&](std::int64_t high, int) {
+        std::vector<float> x(size);
+        for (std::uint32_t low = 0; low < size; ++low) {
+          x[low] = f32_from_bits(static_cast<std::uint32_t>(high) << 16 | low);
+        }
+        std::vector<std::uint8_t> codes(size);
+        const auto check = [&](bool special) {
+          const BlockFactor factor{1.0f, special};
+          loops.encode(x.data(), {1, count, count, count}, {false, cast.largest, cast.nan}, &factor,
+                       codes.data());
+          std::uint64_t bad = 0;
+          for (std::size_t i = 0; i < size; ++i) bad += codes[i] != encode_e4m3(x[i], cast);
+          wrong += bad;
+        };
+        check(true);
+        if ((high & 0x7fff) < f32_bits(464.0f) >> 16) check(false);  // the loop for blocks without such words
+      });
+      INFO(simd_name(simd) << ", largest " << int{cast.largest} << ", NaN " << int{cast.nan});
+      CHECK(wrong.load() == 0);
+    }
+  }
 }
 
 TEST_CASE("e5m2, saturating: all 2^32 floats") {

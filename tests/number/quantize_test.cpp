@@ -6,6 +6,7 @@
 #include <limits>
 #include <string>
 
+#include "emulator/number/e4m3.hpp"
 #include "emulator/support/error.hpp"
 #include "emulator/support/random.hpp"
 #include "tests/catch.hpp"
@@ -27,9 +28,9 @@ struct Quantized {
 };
 
 Quantized run(const Recipe& recipe, ScaleFormat format, const BlockGrid& grid, const Values& x,
-              int threads = 2) {
+              int threads = 2, Simd simd = best_simd()) {
   Quantized out{std::vector<std::uint8_t>(index(grid.elements())), std::vector<float>(index(grid.scales()))};
-  quantize(recipe, format, grid, x, out.codes, out.scales, threads);
+  quantize(recipe, format, grid, x, out.codes, out.scales, threads, simd);
   return out;
 }
 
@@ -127,14 +128,98 @@ void check_format(std::uint32_t exponent_bits, std::uint32_t fraction_bits, floa
     for (const Word word : words) x.push_back(value(word));
     for (const Recipe& recipe : all_recipes()) {
       for (const ScaleFormat format : {ScaleFormat::f32, ScaleFormat::ue8m0}) {
-        compare_with_oracle(recipe, format, grid, x, input_max,
-                            run(recipe, format, grid, std::span<const T>(typed)));
+        const Quantized portable = run(recipe, format, grid, std::span<const T>(typed), 2, Simd::portable);
+        compare_with_oracle(recipe, format, grid, x, input_max, portable);
+        for (const Simd simd : simd_here()) {
+          INFO(simd_name(simd));
+          REQUIRE(run(recipe, format, grid, std::span<const T>(typed), 3, simd) == portable);
+        }
       }
     }
   }
 }
 
+/// The definition, from the readable conversion: amax, the recipe's scale, one cast.
+std::uint8_t cast_by(float quotient, E4M3Cast cast) {
+  if (cast.largest == 0x7f) return E4M3::nonsaturating(quotient).code;
+  return is_nan(quotient) ? cast.nan : E4M3::satfinite(quotient).code;
+}
+
+template <class T>
+Quantized by_definition(const Recipe& recipe, ScaleFormat format, const std::vector<T>& x, float input_max,
+                        float (*value)(T)) {
+  Quantized out;
+  for (std::size_t begin = 0; begin < x.size(); begin += 128) {
+    const std::size_t end = std::min(begin + 128, x.size());
+    float amax = 0;
+    for (std::size_t i = begin; i < end; ++i) {
+      const float size = std::fabs(value(x[i]));
+      if (is_nan(size) && recipe.amax_nan == AmaxNan::propagate) amax = size;
+      if (size > amax) amax = size;  // false once amax is NaN
+    }
+    const BlockScale by = block_scale(recipe, format, amax, input_max);
+    out.scales.push_back(by.scale);
+    for (std::size_t i = begin; i < end; ++i) {
+      const float v = value(x[i]);
+      out.codes.push_back(cast_by(by.divide ? v / by.factor : v * by.factor, recipe.cast));
+    }
+  }
+  return out;
+}
+
+/// x as one row in blocks of 128, under every recipe and scale format, on every path.
+template <class T>
+void check_by_definition(const std::vector<T>& x, float input_max, float (*value)(T)) {
+  const BlockGrid grid(1, 1, static_cast<std::int64_t>(x.size()), block_1x128);
+  for (const Recipe& recipe : all_recipes()) {
+    for (const ScaleFormat format : {ScaleFormat::f32, ScaleFormat::ue8m0}) {
+      const Quantized wanted = by_definition(recipe, format, x, input_max, value);
+      for (const Simd simd : simd_here()) {
+        INFO(recipe.name << " " << scale_format_name(format) << " " << simd_name(simd));
+        REQUIRE(run(recipe, format, grid, std::span<const T>(x), 1, simd) == wanted);
+      }
+    }
+  }
+}
+
+/// All 65536 words: in order, whose blocks are of one binade; far apart, so that nearly every block has a NaN and an
+/// infinity; and far apart without those. The last block is ragged.
+template <class T>
+void check_all_words(float input_max) {
+  std::vector<T> in_order, mixed, finite;
+  for (std::uint32_t i = 0; i < 65536; ++i) {
+    in_order.push_back({static_cast<std::uint16_t>(i)});
+    mixed.push_back({static_cast<std::uint16_t>(i * 40503u)});
+    if (std::isfinite(mixed.back().value())) finite.push_back(mixed.back());
+  }
+  mixed.pop_back();
+  finite.resize(finite.size() - 77);
+  const auto value = [](T x) { return x.value(); };
+  for (const auto& x : {in_order, mixed, finite}) check_by_definition<T>(x, input_max, value);
+}
+
 }  // namespace
+
+TEST_CASE("all BF16 words, under every recipe, on every path") { check_all_words<BF16>(0x1.fep127f); }
+TEST_CASE("all F16 words, under every recipe, on every path") { check_all_words<F16>(65504.0f); }
+
+TEST_CASE("random binary32 words, and blocks of any length, on every path") {
+  const auto value = [](float x) { return x; };
+  const Random random(21, 0);
+  for (std::int64_t length = 1; length <= 270; length = length < 140 ? length + 1 : length + 43) {
+    std::vector<float> any, tame, tiny;
+    for (std::int64_t i = 0; i < length; ++i) {
+      const auto bits =
+          static_cast<std::uint32_t>(random.bits(static_cast<std::uint64_t>(1000 * length + i)));
+      any.push_back(f32_from_bits(bits));
+      tame.push_back(f32_from_bits((bits & 0x83ffffff) | 0x3c000000));
+      tiny.push_back(f32_from_bits(bits & 0x807fffff));  // subnormals
+    }
+    for (const auto& x : {any, tame, tiny}) {
+      check_by_definition<float>(x, std::numeric_limits<float>::max(), value);
+    }
+  }
+}
 
 TEST_CASE("BF16 input: every recipe and scale format agrees with the formulas written out") {
   check_format<BF16, std::uint16_t>(8, 7, 0x1.fep127f, [](std::uint16_t word) {
@@ -190,14 +275,20 @@ TEST_CASE("a partial block's scale is its own, and experts share none") {
   CHECK(out.codes[index(384)] == 0x38);  // 1 under scale 1
 }
 
-TEST_CASE("the number of threads does not show") {
+TEST_CASE("neither the number of threads nor the path shows") {
   const BlockGrid grid(3, 333, 700, block_1x128);
   const std::vector<std::uint32_t> words = draw<std::uint32_t>(grid, 8, 23, 11);
   std::vector<float> x(words.size());
   std::memcpy(x.data(), words.data(), 4 * words.size());
-  const Recipe& recipe = recipe_from_name("vllm");
-  CHECK(run(recipe, ScaleFormat::f32, grid, std::span<const float>(x), 1) ==
-        run(recipe, ScaleFormat::f32, grid, std::span<const float>(x), 5));
+  for (const char* name : {"vllm", "deepgemm"}) {
+    const Recipe& recipe = recipe_from_name(name);
+    const Quantized one = run(recipe, ScaleFormat::f32, grid, std::span<const float>(x), 1, Simd::portable);
+    for (const Simd simd : simd_here()) {
+      for (const int threads : {1, 2, 7}) {
+        CHECK(run(recipe, ScaleFormat::f32, grid, std::span<const float>(x), threads, simd) == one);
+      }
+    }
+  }
 }
 
 TEST_CASE("dequantising multiplies each code by its block's scale, rounded once, NaN canonical") {
@@ -208,10 +299,12 @@ TEST_CASE("dequantising multiplies each code by its block's scale, rounded once,
   std::vector<float> scales{0.1f, -3.7e-5f, 0x1p-149f, 3e38f, INFINITY, NAN,
                             0.0f, 1.0f / 3, 1e-40f,    7.5f,  -0.0f,    1e-38f};
   REQUIRE(scales.size() == index(grid.scales()));
+  const Simd simd = GENERATE(from_range(simd_here()));
+  CAPTURE(simd_name(simd));
   std::vector<float> wide(codes.size());
   std::vector<BF16> narrow(codes.size());
-  dequantize(grid, codes, scales, wide, 2);
-  dequantize(grid, codes, scales, narrow, 2);
+  dequantize(grid, codes, scales, wide, 2, simd);
+  dequantize(grid, codes, scales, narrow, 2, simd);
   for (std::int64_t i = 0; i < grid.elements(); ++i) {
     const std::int64_t row = i / 300;
     const float scale = scales[index(grid.scale_index(row / 130, row % 130, i % 300))];

@@ -47,7 +47,11 @@ Team::Team(int& argc, char**& argv) {
   MPI_Comm_size(MPI_COMM_WORLD, &size_);
 }
 
-Team::~Team() { MPI_Finalize(); }
+Team::~Team() {
+  MPI_Barrier(
+      MPI_COMM_WORLD);  // a launcher may end the job at the first status that is not 0: rank 0 speaks before
+  MPI_Finalize();
+}
 
 int Team::hardware_threads() const {
   cpu_set_t mine;

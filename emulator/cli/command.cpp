@@ -51,26 +51,28 @@ void set_up_help(CLI::App& app) {
   app.get_formatter()->column_width(32);
 }
 
-/// The options of every command, for the command `app`.
-void add_common_options(CLI::App& app, Context& context, const std::string& version_text) {
-  app.add_flag("--json", context.json, "print one JSON object on stdout and nothing else")->group(common);
-  app.add_option_function<std::string>(
-         "--threads",
-         [&context](const std::string& text) {
-           context.threads = static_cast<int>(parse_integer("--threads", text, 0, 4096));
-         },
-         "threads to use (default 0: one for each hardware thread)")
+/// The options of every command, for one command.
+void add_common_options(CLI::App& command, Context& context, const std::string& version_text) {
+  command.add_flag("--json", context.json, "print one JSON object on stdout and nothing else")->group(common);
+  command
+      .add_option_function<std::string>(
+          "--threads",
+          [&context](const std::string& text) {
+            context.threads = static_cast<int>(parse_integer("--threads", text, 0, 4096));
+          },
+          "threads to use (default 0: one for each hardware thread)")
       ->type_name("INT")
       ->group(common);
-  app.add_option_function<std::string>(
-         "--seed", [&context](const std::string& text) { context.seed = parse_unsigned("--seed", text); },
-         "seed of everything random (default 1)")
+  command
+      .add_option_function<std::string>(
+          "--seed", [&context](const std::string& text) { context.seed = parse_unsigned("--seed", text); },
+          "seed of everything random (default 1)")
       ->type_name("INT")
       ->group(common);
-  app.set_help_all_flag();  // the program's, not the command's
-  app.set_help_flag();      // set again below, to be listed here
-  app.set_help_flag("-h,--help", "print this help and leave")->group(common);
-  app.set_version_flag("--version", version_text, "print the version and leave")->group(common);
+  command.set_help_all_flag();  // the program's, not the command's
+  command.set_help_flag();      // set again below, to be listed here
+  command.set_help_flag("-h,--help", "print this help and leave")->group(common);
+  command.set_version_flag("--version", version_text, "print the version and leave")->group(common);
 }
 
 }  // namespace
@@ -111,7 +113,10 @@ Metadata provenance(const Context& context, const std::string& engine) {
 }
 
 Progress::Progress(std::string what, std::int64_t total)
-    : what_(std::move(what)), total_(total), started_ns_(now_ns()), terminal_(isatty(STDERR_FILENO) == 1) {}
+    : Progress(std::move(what), total, isatty(STDERR_FILENO) == 1) {}
+
+Progress::Progress(std::string what, std::int64_t total, bool terminal)
+    : what_(std::move(what)), total_(total), started_ns_(now_ns()), terminal_(terminal) {}
 
 void Progress::update(std::int64_t done) {
   if (!terminal_ || total_ <= 0) return;

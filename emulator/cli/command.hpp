@@ -52,6 +52,8 @@ void need_writable(const std::string& path, const std::vector<std::string>& inpu
 class Progress {
  public:
   Progress(std::string what, std::int64_t total);
+  /// For whoever knows better where stderr ends.
+  Progress(std::string what, std::int64_t total, bool terminal);
   ~Progress();
   Progress(const Progress&) = delete;
   Progress& operator=(const Progress&) = delete;

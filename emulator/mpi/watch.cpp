@@ -2,8 +2,11 @@
 
 #include <fmt/core.h>
 #include <mpi.h>
+#include <unistd.h>
 
 #include <chrono>
+#include <cstdlib>
+#include <filesystem>
 #include <numeric>
 #include <thread>
 
@@ -21,6 +24,17 @@ std::int64_t now_ns() {
       .count();
 }
 
+/// Does what rank 0 says on stderr end on a terminal? Open MPI's mpirun takes it through a pipe, but is the rank's parent
+/// where it runs on the same host, and its own stderr can be asked.
+bool seen_on_terminal() {
+  if (isatty(STDERR_FILENO) == 1) return true;
+  if (!std::getenv("OMPI_COMM_WORLD_RANK")) return false;
+  std::error_code error;
+  const std::string target =
+      std::filesystem::read_symlink(fmt::format("/proc/{}/fd/2", getppid()), error).string();
+  return target.starts_with("/dev/pts/") || target.starts_with("/dev/tty");
+}
+
 /// MPI's own waiting spins, which would take a core from ranks that still work.
 void nap() { std::this_thread::sleep_for(std::chrono::milliseconds(1)); }
 
@@ -29,7 +43,7 @@ void nap() { std::this_thread::sleep_for(std::chrono::milliseconds(1)); }
 Watch::Watch(const Team& team, double total, bool lines) : team_(team), total_(total), lines_(lines) {
   if (!team.first()) return;
   done_.resize(static_cast<std::size_t>(team.size()));
-  if (!lines) progress_.emplace("gemm", 1000);
+  if (!lines) progress_.emplace("gemm", 1000, seen_on_terminal());
 }
 
 void Watch::over(const std::function<void()>& work) {

@@ -10,10 +10,13 @@ install(TARGETS fp8twin_emulator EXPORT fp8twinTargets)
 install(TARGETS fp8twin_machine EXPORT fp8twinMachineTargets)
 install(DIRECTORY emulator/include/ DESTINATION ${CMAKE_INSTALL_INCLUDEDIR} FILES_MATCHING PATTERN *.hpp)
 install(DIRECTORY emulator DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/fp8twin FILES_MATCHING PATTERN *.hpp
-  PATTERN include EXCLUDE PATTERN cli EXCLUDE PATTERN engine EXCLUDE PATTERN bench EXCLUDE
+  PATTERN include EXCLUDE PATTERN cli EXCLUDE PATTERN mpi EXCLUDE PATTERN engine EXCLUDE PATTERN bench EXCLUDE
   PATTERN strict_json.hpp EXCLUDE)  # the library's own: it includes nlohmann/json.hpp, which users need not have
 if(FP8TWIN_BUILD_PROGRAM)
   install(TARGETS fp8twin)
+  if(TARGET fp8twin_mpi)
+    install(TARGETS fp8twin_mpi)
+  endif()
 endif()
 
 set(package ${CMAKE_INSTALL_LIBDIR}/cmake/fp8twin)

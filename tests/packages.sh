@@ -9,7 +9,8 @@
 build_packages=(g++ cmake ninja-build libfmt-dev nlohmann-json3-dev libcli11-dev libeigen3-dev libboost-context-dev)
 # to build and run the tests, the benchmarks and the documentation
 test_packages=("${build_packages[@]}" catch2 libbenchmark-dev doxygen doxygen-awesome-css python3
-               'python3-venv?' 'ca-certificates?' 'clang-format-14?')
+               'python3-venv?' 'ca-certificates?' 'clang-format-14?'
+               'libopenmpi-dev?' 'openmpi-bin?')
 
 # to run clang-tidy over the sources
 tidy_packages=(clang-tidy-14)

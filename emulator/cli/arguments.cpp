@@ -134,6 +134,8 @@ std::string nearest(std::string_view word, const std::vector<std::string>& candi
 
 std::string usage_message(const CLI::App& app, const std::vector<std::string>& arguments,
                           const CLI::ParseError& error) {
+  if (command_names(app).empty())
+    return unmark(fmt::format("{} ({} --help)", option_message(app, error), app.get_name()));
   if (!arguments.empty() && arguments.front().starts_with("-")) {
     return fmt::format("{} comes before any command; give the command first (fp8twin --help)",
                        arguments.front());

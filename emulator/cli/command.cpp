@@ -22,7 +22,7 @@ std::int64_t now_ns() {
       .count();
 }
 
-constexpr const char* version = "fp8twin " FP8TWIN_VERSION;
+constexpr const char* version = "fp8twin " FP8TWIN_VERSION;  // in files, whichever program wrote them
 constexpr const char* common = "Options of every command";
 
 /// CLI11's help, with the options of every command after those of the command at hand.
@@ -46,11 +46,39 @@ class HelpFormatter : public CLI::Formatter {
   }
 };
 
+void set_up_help(CLI::App& app) {
+  app.formatter(std::make_shared<HelpFormatter>());
+  app.get_formatter()->column_width(32);
+}
+
+/// The options of every command, for one command.
+void add_common_options(CLI::App& command, Context& context, const std::string& version_text) {
+  command.add_flag("--json", context.json, "print one JSON object on stdout and nothing else")->group(common);
+  command
+      .add_option_function<std::string>(
+          "--threads",
+          [&context](const std::string& text) {
+            context.threads = static_cast<int>(parse_integer("--threads", text, 0, 4096));
+          },
+          "threads to use (default 0: one for each hardware thread)")
+      ->type_name("INT")
+      ->group(common);
+  command
+      .add_option_function<std::string>(
+          "--seed", [&context](const std::string& text) { context.seed = parse_unsigned("--seed", text); },
+          "seed of everything random (default 1)")
+      ->type_name("INT")
+      ->group(common);
+  command.set_help_all_flag();  // the program's, not the command's
+  command.set_help_flag();      // set again below, to be listed here
+  command.set_help_flag("-h,--help", "print this help and leave")->group(common);
+  command.set_version_flag("--version", version_text, "print the version and leave")->group(common);
+}
+
 }  // namespace
 
 void set_up_program(CLI::App& app) {
-  app.formatter(std::make_shared<HelpFormatter>());
-  app.get_formatter()->column_width(32);
+  set_up_help(app);
   app.set_version_flag("--version", version, "print the version and leave");
   app.set_help_flag("-h,--help", "print this help and leave");
   app.set_help_all_flag("--help-all", "print the help of every command and leave");
@@ -62,31 +90,17 @@ void set_up_program(CLI::App& app) {
       "  fp8twin random p.safetensors --m 64 --n 128 --k 512 && fp8twin gemm p.safetensors -o d.safetensors");
 }
 
+void set_up_command_program(CLI::App& app, Context& context, const std::string& example) {
+  set_up_help(app);
+  app.footer("Example:\n  " + example);
+  add_common_options(app, context, app.get_name() + " " FP8TWIN_VERSION);
+}
+
 CLI::App* add_command(CLI::App& app, Context& context, const std::string& name,
                       const std::string& description, const std::string& example) {
   CLI::App* command = app.add_subcommand(name, description);
   command->footer("Example:\n  " + example);
-  command->add_flag("--json", context.json, "print one JSON object on stdout and nothing else")
-      ->group(common);
-  command
-      ->add_option_function<std::string>(
-          "--threads",
-          [&context](const std::string& text) {
-            context.threads = static_cast<int>(parse_integer("--threads", text, 0, 4096));
-          },
-          "threads to use (default 0: one for each hardware thread)")
-      ->type_name("INT")
-      ->group(common);
-  command
-      ->add_option_function<std::string>(
-          "--seed", [&context](const std::string& text) { context.seed = parse_unsigned("--seed", text); },
-          "seed of everything random (default 1)")
-      ->type_name("INT")
-      ->group(common);
-  command->set_help_all_flag();  // the program's, not the command's
-  command->set_help_flag();      // set again below, to be listed here
-  command->set_help_flag("-h,--help", "print this help and leave")->group(common);
-  command->set_version_flag("--version", version, "print the version and leave")->group(common);
+  add_common_options(*command, context, version);
   return command;
 }
 
@@ -99,7 +113,10 @@ Metadata provenance(const Context& context, const std::string& engine) {
 }
 
 Progress::Progress(std::string what, std::int64_t total)
-    : what_(std::move(what)), total_(total), started_ns_(now_ns()), terminal_(isatty(STDERR_FILENO) == 1) {}
+    : Progress(std::move(what), total, isatty(STDERR_FILENO) == 1) {}
+
+Progress::Progress(std::string what, std::int64_t total, bool terminal)
+    : what_(std::move(what)), total_(total), started_ns_(now_ns()), terminal_(terminal) {}
 
 void Progress::update(std::int64_t done) {
   if (!terminal_ || total_ <= 0) return;

@@ -33,6 +33,9 @@ struct Context {
 /// The program's own options and the way help is set.
 void set_up_program(CLI::App& app);
 
+/// A program that is one command: the options of every command, too, and `example` to close its --help.
+void set_up_command_program(CLI::App& app, Context& context, const std::string& example);
+
 /// Adds the subcommand `name` of `app` (the program, or a command of several kinds) with --json, --threads, --seed and --version; `example` closes its --help.
 CLI::App* add_command(CLI::App& app, Context& context, const std::string& name,
                       const std::string& description, const std::string& example);
@@ -49,6 +52,8 @@ void need_writable(const std::string& path, const std::vector<std::string>& inpu
 class Progress {
  public:
   Progress(std::string what, std::int64_t total);
+  /// For whoever knows better where stderr ends.
+  Progress(std::string what, std::int64_t total, bool terminal);
   ~Progress();
   Progress(const Progress&) = delete;
   Progress& operator=(const Progress&) = delete;

@@ -14,16 +14,6 @@
 namespace fp8twin::cli {
 namespace {
 
-constexpr const char* about_input = "the file with the operands (fp8twin random makes one)";
-constexpr const char* about_output = "the file to write d to (.safetensors or .npy)";
-
-bool promotes(const ComputeOptions& options) {
-  if (options.promote == "128") return true;
-  if (options.promote == "none") return false;
-  throw Error(fmt::format("--promote: found '{}'; 128 (each K block, as the kernels do) or none is needed",
-                          options.promote));
-}
-
 /// One run: everything that decides it.
 struct Run {
   std::unique_ptr<Engine> engine;
@@ -104,23 +94,10 @@ Metadata engine_metadata(const Run& run) {
   return metadata;
 }
 
-Metadata result_metadata(const Context& context, const ComputeOptions& options, const Problem& problem,
-                         const Run& run) {
-  Metadata metadata = engine_metadata(run);
-  metadata.merge(provenance(context, options.engine));
-  metadata["kind"] = kind_name(problem.kind);
-  const auto seed =
-      problem.file.metadata.find("seed");  // of the operands: what else is random has its own name
-  if (seed != problem.file.metadata.end()) metadata["seed"] = seed->second;
-  if (options.fraction_bits != sm90.fraction_bits)
-    metadata["fraction_bits"] = std::to_string(options.fraction_bits);
-  if (options.promote != "128") metadata["promote"] = options.promote;
-  return metadata;
-}
-
 void write_files(const Context& context, const ComputeOptions& options, const Problem& problem,
                  const Run& run, const RunResult& result) {
-  const Metadata metadata = result_metadata(context, options, problem, run);
+  Metadata metadata = engine_metadata(run);
+  metadata.merge(result_metadata(context, options, options.engine, problem));
   const Tensor d{"d", run.type, problem.d_shape(), result.d};
   write_tensor_file(options.out, {&d, 1}, options.out.ends_with(".npy") ? Metadata{} : metadata);
   if (options.trace.empty()) return;
@@ -136,22 +113,7 @@ std::string note_text(const machine::BankNote& note) {
 
 void report(Context& context, const ComputeOptions& options, const Problem& problem, const Run& run,
             const RunResult& result) {
-  const Shape shape = problem.d_shape();
-  context.text =
-      fmt::format("{}: d {} {} of a {} problem, M = {}, N = {}, K = {}, {} group{}, engine {}\n", options.out,
-                  dtype_name(run.type), shape_text(shape), kind_name(problem.kind), problem.m, problem.n,
-                  problem.k, problem.groups, problem.groups == 1 ? "" : "s", options.engine);
-  context.answer = {{"output", options.out},
-                    {"dtype", dtype_name(run.type)},
-                    {"shape", shape},
-                    {"kind", kind_name(problem.kind)},
-                    {"m", problem.m},
-                    {"n", problem.n},
-                    {"k", problem.k},
-                    {"groups", problem.groups},
-                    {"engine", options.engine},
-                    {"promote", problem.kind == Kind::wgmma ? Json(nullptr) : Json(options.promote)},
-                    {"fraction_bits", options.fraction_bits}};
+  report_result(context, options, options.engine, problem, run.type);
   for (const auto& [key, value] : engine_metadata(run)) context.answer[key] = value;
   if (run.ladder) context.text += fmt::format("  kernel {}\n", run.options.config.name());
   if (!options.trace.empty()) {
@@ -174,26 +136,15 @@ void report(Context& context, const ComputeOptions& options, const Problem& prob
 }  // namespace
 
 void add_compute_options(CLI::App* command, ComputeOptions& options, const std::string& input) {
-  command->add_option(input, options.problem, about_input);
-  command->add_option("-o", options.out, about_output)->type_name("OUT");
+  add_job_files(command, options, input);
   command
       ->add_option(
           "--engine", options.engine,
           "model (default): arithmetic on the CPU; machine: the kernel on the emulated SM90; gpu: the kernel "
           "on the card")
       ->type_name("NAME");
-  add_integer(command, "--fraction-bits", options.fraction_bits,
-              "model: what if the tensor core kept this many bits below 2^E (default 13, Hopper's)",
-              min_fraction_bits, max_fraction_bits);
-  options.simd_option = add_simd(command, options.simd);
+  add_model_options(command, options);
   add_schedule_options(command, options.kernel);
-}
-
-DType output_type(const ComputeOptions& options, DType by_default) {
-  if (options.output.empty()) return by_default;
-  if (options.output == "bf16") return DType::bf16;
-  if (options.output == "f32") return DType::f32;
-  throw Error(fmt::format("--output: found '{}'; bf16 or f32 is needed", options.output));
 }
 
 void need_files(const std::string& command, const std::string& input, const ComputeOptions& options) {

@@ -5,30 +5,20 @@
 #include <string>
 
 #include "emulator/cli/command.hpp"
+#include "emulator/cli/job.hpp"
 #include "emulator/cli/kernel_options.hpp"
 #include "emulator/model/problem.hpp"
-#include "emulator/number/tensor_core.hpp"
-#include "emulator/support/simd.hpp"
 
 namespace fp8twin::cli {
 
-struct ComputeOptions {
-  std::string problem, out;
+struct ComputeOptions : JobOptions {
   std::string engine = "model";
-  std::string output;           // "bf16", "f32", or "" for the kind's default
-  std::string promote = "128";  // or "none"
-  std::int64_t fraction_bits = sm90.fraction_bits;
-  Simd simd = best_simd();
-  const CLI::Option* simd_option = nullptr;  // whether it was given
   KernelOptions kernel;
   std::string trace, trace_tile;
 };
 
 /// Declares the operands' file (called `input`), -o, --engine, --fraction-bits, --simd and the machine's schedule.
 void add_compute_options(CLI::App* command, ComputeOptions& options, const std::string& input);
-
-/// bf16 or f32, by --output or by default.
-DType output_type(const ComputeOptions& options, DType by_default);
 
 /// Throws Error, in the words of the option parser, unless `input` and -o were given. (Some options of gemm need
 /// neither, so the parser cannot.)

@@ -66,15 +66,7 @@ void add_gemm(CLI::App& app, Context& context) {
       "t.safetensors\n"
       "  fp8twin gemm --list-configs --kernel 7");
   add_compute_options(command, *options, "PROBLEM");
-  command
-      ->add_option("--output", options->output,
-                   "bf16 or f32 (default bf16; f32 for 1d1d, k-grouped and wgmma)")
-      ->type_name("TYPE");
-  command
-      ->add_option("--promote", options->promote,
-                   "model: 128 (default), an FP32 sum of K blocks; none: one chain over all of K, for scales "
-                   "constant along K")
-      ->type_name("128|none");
+  add_result_options(command, *options);
   add_kernel_options(command, options->kernel);
   command
       ->add_option(

@@ -3,9 +3,6 @@
 #include <fmt/core.h>
 
 #include <cstdio>
-#include <exception>
-#include <new>
-#include <stdexcept>
 
 #include "emulator/cli/arguments.hpp"
 #include "emulator/cli/command.hpp"
@@ -74,17 +71,10 @@ int run(int argc, char** argv) {
 
 int main(int argc, char** argv) {
   fp8twin::cli::prepare_process();
-  std::string message;
   try {
     return fp8twin::cli::run(argc, argv);
-  } catch (const std::bad_alloc&) {
-    message =
-        "out of memory: the operands and the result need more than this machine gives; try a smaller problem";
-  } catch (const std::length_error&) {
-    message = "out of memory: a tensor of this problem is larger than any machine's address space";
-  } catch (const std::exception& error) {
-    message = error.what();
+  } catch (...) {
+    std::fprintf(stderr, "fp8twin: %s\n", fp8twin::cli::failure_text().c_str());
+    return 2;
   }
-  std::fprintf(stderr, "fp8twin: %s\n", message.c_str());
-  return 2;
 }

@@ -8,6 +8,9 @@
 #include <csignal>
 #include <cstdio>
 #include <cstring>
+#include <exception>
+#include <new>
+#include <stdexcept>
 
 #include "emulator/files/atomic_file.hpp"
 #include "emulator/support/error.hpp"
@@ -53,6 +56,19 @@ void prepare_process() {
   catch_signal(SIGINT);
   catch_signal(SIGTERM);
   if (!is_ignored(SIGHUP)) catch_signal(SIGHUP);
+}
+
+std::string failure_text() {
+  try {
+    throw;
+  } catch (const std::bad_alloc&) {
+    return "out of memory: the operands and the result need more than this machine gives; try a smaller "
+           "problem";
+  } catch (const std::length_error&) {
+    return "out of memory: a tensor of this problem is larger than any machine's address space";
+  } catch (const std::exception& error) {
+    return error.what();
+  }
 }
 
 void write_stdout(const std::string& text) {

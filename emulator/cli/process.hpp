@@ -12,6 +12,9 @@ namespace fp8twin::cli {
 
 void prepare_process();
 
+/// The sentence for the exception that is being handled; to be called in a catch block.
+std::string failure_text();
+
 /// Writes all of `text` to stdout and flushes. Throws Error.
 void write_stdout(const std::string& text);
 

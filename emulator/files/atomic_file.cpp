@@ -139,6 +139,22 @@ AtomicFile::~AtomicFile() {
   drop_name();
 }
 
+void AtomicFile::reserve(std::size_t bytes) {
+  if (target_.empty()) {
+    throw Error(
+        fmt::format("{}: is a pipe or a device; a file is needed, since it is written in pieces", path_));
+  }
+  const auto length = static_cast<off_t>(bytes);
+  int error = 0;
+  do {
+    error = ::fallocate(descriptor_, 0, 0, length) == 0 ? 0 : errno;
+  } while (error == EINTR);
+  if (error == EOPNOTSUPP || error == ENOSYS) error = ::ftruncate(descriptor_, length) == 0 ? 0 : errno;
+  if (error != 0) fail(error);
+}
+
+std::string AtomicFile::unfinished_name() const { return slot_at(slot_).name.data(); }
+
 void AtomicFile::write(std::span<const std::byte> bytes) {
   while (!bytes.empty()) {
     const ssize_t written = ::write(descriptor_, bytes.data(), std::min<std::size_t>(bytes.size(), 1u << 30));

@@ -31,6 +31,12 @@ class AtomicFile {
   AtomicFile(const AtomicFile&) = delete;
   AtomicFile& operator=(const AtomicFile&) = delete;
 
+  /// Gives the file its length and, where the filesystem can, the room for it: a full disk is found out before the
+  /// work. What is not written stays zero. Throws Error; also for a pipe or a device, which have no length.
+  void reserve(std::size_t bytes);
+  /// Where the unfinished file is, for other processes to write into; Keep::named.
+  std::string unfinished_name() const;
+
   /// Appends. Throws Error when the disk is full or the write fails otherwise.
   void write(std::span<const std::byte> bytes);
   /// The file now is at `path`, complete. To be called once, last.

@@ -208,7 +208,7 @@ TensorFile read_npy(const std::string& path) {
   return {path, {{"data", dtype, header.shape, storage->aligned(data, dtype)}}, {}, storage};
 }
 
-void write_npy(const std::string& path, const Tensor& tensor) {
+std::string npy_header(const Tensor& tensor) {
   std::string_view descr = "|u1";
   for (const Descr& row : descrs) {
     if (row.dtype == tensor.dtype) descr = row.text;
@@ -219,11 +219,15 @@ void write_npy(const std::string& path, const Tensor& tensor) {
   header.resize((before + header.size() + 1 + 63) / 64 * 64 - before, ' ');
   header.back() = '\n';
   const auto length = static_cast<std::uint16_t>(header.size());  // at most 64 extents: far below 65,536
+  std::string start(magic);
+  start.append(
+      {'\x01', '\x00', static_cast<char>(length & 0xff), static_cast<char>(length >> 8)});  // version 1, 0
+  return start + header;
+}
 
+void write_npy(const std::string& path, const Tensor& tensor) {
+  const std::string header = npy_header(tensor);
   AtomicFile file(path);
-  file.write(std::as_bytes(std::span(magic)));
-  file.write(std::as_bytes(std::span("\x01", 2)));  // version 1, 0
-  file.write(std::as_bytes(std::span(&length, 1)));
   file.write(std::as_bytes(std::span(header)));
   file.write(tensor.bytes);
   file.commit();

@@ -21,6 +21,9 @@ namespace fp8twin {
 
 TensorFile read_npy(const std::string& path);
 
+/// All that stands before the array's bytes; the tensor's own are not looked at.
+std::string npy_header(const Tensor& tensor);
+
 void write_npy(const std::string& path, const Tensor& tensor);
 
 }  // namespace fp8twin

@@ -167,8 +167,8 @@ std::string name_json(const std::string& path, const std::string& name) {
   }
 }
 
-std::string header_of(const std::string& path, const std::vector<const Tensor*>& tensors,
-                      const Metadata& metadata) {
+std::string header_json(const std::string& path, const std::vector<const Tensor*>& tensors,
+                        const Metadata& metadata) {
   std::string text = "{";
   std::set<std::string_view> names{metadata_key};
   if (!metadata.empty()) {  // it may quote a file name that is not UTF-8
@@ -181,7 +181,7 @@ std::string header_of(const std::string& path, const std::vector<const Tensor*>&
       throw Error(
           fmt::format("{}: a tensor cannot be called {}: the name is taken", path, quote(tensor->name)));
     }
-    const std::size_t end = begin + tensor->bytes.size();
+    const std::size_t end = begin + static_cast<std::size_t>(tensor->elements()) * dtype_size(tensor->dtype);
     text += fmt::format("{}{}:{{\"dtype\":\"{}\",\"shape\":[{}],\"data_offsets\":[{},{}]}}",
                         text.size() > 1 ? "," : "", name_json(path, tensor->name), dtype_name(tensor->dtype),
                         fmt::join(tensor->shape, ","), begin, end);
@@ -230,17 +230,23 @@ TensorFile read_safetensors(const std::string& path) {
   return result;
 }
 
+std::string safetensors_header(const std::string& path, const std::vector<const Tensor*>& tensors,
+                               const Metadata& metadata) {
+  const std::string json = header_json(path, tensors, metadata);
+  const std::uint64_t length = json.size();
+  std::string header(length_size, '\0');
+  std::memcpy(header.data(), &length, length_size);
+  return header + json;
+}
+
 void write_safetensors(const std::string& path, std::span<const Tensor> tensors, const Metadata& metadata) {
   std::vector<const Tensor*> ordered;
   for (const Tensor& tensor : tensors) ordered.push_back(&tensor);
   std::stable_sort(ordered.begin(), ordered.end(), [](const Tensor* x, const Tensor* y) {
     return dtype_size(x->dtype) > dtype_size(y->dtype);
   });
-  const std::string header = header_of(path, ordered, metadata);
-  const std::uint64_t length = header.size();
-
+  const std::string header = safetensors_header(path, ordered, metadata);
   AtomicFile file(path);
-  file.write(std::as_bytes(std::span(&length, 1)));
   file.write(std::as_bytes(std::span(header)));
   for (const Tensor* tensor : ordered) file.write(tensor->bytes);
   file.commit();

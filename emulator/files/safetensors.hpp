@@ -17,12 +17,18 @@
 
 #include <span>
 #include <string>
+#include <vector>
 
 #include "emulator/files/tensor.hpp"
 
 namespace fp8twin {
 
 TensorFile read_safetensors(const std::string& path);
+
+/// The length and the JSON, all that stands before the tensors' bytes, which are not looked at. `tensors` in the order
+/// of their bytes.
+std::string safetensors_header(const std::string& path, const std::vector<const Tensor*>& tensors,
+                               const Metadata& metadata);
 
 void write_safetensors(const std::string& path, std::span<const Tensor> tensors, const Metadata& metadata);
 

@@ -96,6 +96,10 @@ TensorFile read_tensor_file(const std::string& path) {
   return is_npy(path) ? read_npy(path) : read_safetensors(path);
 }
 
+std::string tensor_file_header(const std::string& path, const Tensor& tensor, const Metadata& metadata) {
+  return is_npy(path) ? npy_header(tensor) : safetensors_header(path, {&tensor}, metadata);
+}
+
 void write_tensor_file(const std::string& path, std::span<const Tensor> tensors, const Metadata& metadata) {
   for (const Tensor& tensor : tensors) {
     const auto count = checked_element_count(tensor.shape);

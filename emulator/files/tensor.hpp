@@ -84,6 +84,10 @@ struct TensorFile {
 /// "data"). Throws Error with one sentence when the file cannot be read or its header is wrong.
 TensorFile read_tensor_file(const std::string& path);
 
+/// What the file `path` holds before the bytes of its one tensor, which are not looked at: for whoever writes them
+/// in pieces. A path ending in .npy takes no metadata.
+std::string tensor_file_header(const std::string& path, const Tensor& tensor, const Metadata& metadata);
+
 /// Writes `tensors` to `path`, whole or not at all: into a file beside it, then renamed. A path ending in
 /// .npy takes exactly one tensor and no metadata.
 void write_tensor_file(const std::string& path, std::span<const Tensor> tensors, const Metadata& metadata);

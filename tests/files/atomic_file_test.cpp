@@ -240,3 +240,36 @@ TEST_CASE("several files may be under way at once, up to the length of the list"
   CHECK(folder.names().size() == 16);
   CHECK(refusal(folder / "now", Keep::named).empty());
 }
+
+TEST_CASE("a file with its length reserved takes pieces from others by its name; the rest is zero") {
+  const test::Folder folder;
+  const std::string path = folder / "file";
+  {
+    AtomicFile file(path, Keep::named);
+    file.reserve(8);
+    file.write(bytes_of("ab"));
+    std::ofstream other(file.unfinished_name(), std::ios::in | std::ios::binary);
+    other.seekp(5);
+    CHECK(other.write("fg", 2).flush());
+    CHECK_FALSE(std::filesystem::exists(path));
+    file.commit();
+  }
+  CHECK(test::read_text(path) == std::string("ab\0\0\0fg\0", 8));
+  CHECK(std::distance(std::filesystem::directory_iterator(folder.path()), {}) == 1);
+  CHECK(test::error_of([] { AtomicFile("/dev/null", Keep::named).reserve(8); }) ==
+        "/dev/null: is a pipe or a device; a file is needed, since it is written in pieces");
+}
+
+TEST_CASE("a length beyond the limit for files is refused before a byte is written") {
+  const test::Folder folder;
+  const std::string path = folder / "file";
+  const int status = in_child([&] {
+    std::signal(SIGXFSZ, SIG_IGN);
+    const rlimit limit{1000, 1000};
+    ::setrlimit(RLIMIT_FSIZE, &limit);
+    const std::string said = test::error_of([&] { AtomicFile(path, Keep::named).reserve(1001); });
+    return said == path + ": cannot be written: File too large" ? 0 : 1;
+  });
+  CHECK(status == 0);
+  CHECK(std::filesystem::is_empty(folder.path()));
+}

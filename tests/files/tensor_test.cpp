@@ -109,3 +109,16 @@ TEST_CASE("a file may be written over while it is read from") {
   CHECK(read_tensor_file(folder / "x.safetensors").at("x").as<float>()[1] == 2.0f);
   CHECK(file.at("x").as<float>()[1] == 2.0f);
 }
+
+TEST_CASE("the header of a file is what its writer puts before the bytes, and needs none of them") {
+  const test::Folder folder;
+  const std::vector<float> values{1, 2, 3};
+  const Tensor whole = tensor_of<float>("d", DType::f32, {3, 1}, values), bare{"d", DType::f32, {3, 1}, {}};
+  const Metadata metadata{{"seed", "1"}};
+  for (const std::string name : {"d.safetensors", "d.npy"}) {
+    const std::string path = folder / name;
+    write_tensor_file(path, {&whole, 1}, name == "d.npy" ? Metadata{} : metadata);
+    const std::string bytes(reinterpret_cast<const char*>(values.data()), 12);
+    CHECK(test::read_text(path) == tensor_file_header(path, bare, metadata) + bytes);
+  }
+}

@@ -19,7 +19,6 @@
 #include "emulator/bench/operands.hpp"
 #include "emulator/bench/peak.hpp"
 #include "emulator/model/gemm.hpp"
-#include "emulator/support/parallel.hpp"
 
 namespace {
 
@@ -46,8 +45,8 @@ double median(std::vector<double> values) {
   return *middle;
 }
 
-/// Multiply-adds a second if the units that compute on registers never waited: the rate at which this machine, now, on as
-/// many threads, does independent fused multiply-adds, over the instructions that one register's lanes of one k cost.
+/// Multiply-adds a second if the units that compute on registers never waited: the rate at which one thread, now, does
+/// independent fused multiply-adds, times the threads, over the instructions that one register's lanes of one k cost.
 ///
 ///   2        fused multiply-adds, T and P
 ///   0.5      the byte-wise sum and maximum for E: two instructions for four registers of columns
@@ -57,11 +56,8 @@ double limit([[maybe_unused]] Simd simd, [[maybe_unused]] int threads) {
   constexpr double instructions = 2 + 0.5 + 15.0 / 32;
   constexpr std::int64_t rounds = 1'000'000;
   const bool wide = simd == Simd::avx512;
-  const double took = seconds([&] {
-    parallel_for(threads, threads, [&](std::int64_t, int) {
-      benchmark::DoNotOptimize(wide ? bench::peak_avx512(rounds) : bench::peak_avx2(rounds));
-    });
-  });
+  const double took = seconds(
+      [&] { benchmark::DoNotOptimize(wide ? bench::peak_avx512(rounds) : bench::peak_avx2(rounds)); });
   const double registers = static_cast<double>(threads) * rounds * bench::peak_round / took;
   return registers * (wide ? 16 : 8) / instructions;
 #else

@@ -68,7 +68,7 @@ class TileCounter {
   std::int64_t done_ = 0, total_;
 };
 
-/// How D is cut: as large as a worker takes, but at least 16 tiles a thread, so that none waits long for the last one.
+/// How D is cut: as large as a worker takes, but at least 8 tiles a thread, so that none waits long for the last one.
 struct Cut {
   std::int64_t rows, columns;
   std::int64_t down(const GemmSlice& s) const { return (s.m + rows - 1) / rows; }
@@ -84,7 +84,7 @@ std::int64_t tile_count(std::span<const GemmSlice> parts, const Cut& cut) {
 Cut choose_cut(std::span<const GemmSlice> parts, const TileWorker& worker, int threads) {
   constexpr std::int64_t least = tile_strip;
   Cut cut{worker.most_rows(), worker.most_columns()};
-  while (threads > 1 && tile_count(parts, cut) < 16 * threads && std::max(cut.rows, cut.columns) > least) {
+  while (threads > 1 && tile_count(parts, cut) < 8 * threads && std::max(cut.rows, cut.columns) > least) {
     std::int64_t& longer = cut.rows > cut.columns ? cut.rows : cut.columns;
     longer /= 2;
   }

@@ -1,4 +1,5 @@
-// binary32 to E4M3 without a branch, so that a loop over it becomes vector code. Same codes as e4m3.hpp.
+// binary32 to E4M3 under any of the casts in use, without a branch. Same codes as e4m3.hpp, which has a branch for each rule;
+// the lanes of quantize_loops.hpp are held against it over all floats.
 //
 //     normal     s eeeeeeee fffFFFFFFFFFFFFFFFFFFFF    round behind the third fraction bit by adding half an
 //                          ---                         ulp (less one, plus the last kept bit: ties to even);

@@ -10,6 +10,7 @@
 #include "emulator/model/tile.hpp"
 #include "emulator/number/float_bits.hpp"
 #include "emulator/number/scale_block.hpp"
+#include "emulator/support/default_floats.hpp"
 #include "emulator/support/error.hpp"
 #include "emulator/support/parallel.hpp"
 
@@ -95,6 +96,7 @@ Cut choose_cut(std::span<const GemmSlice> parts, const TileWorker& worker, int t
 /// Row 0 of slice i starts at d + d_offset, in elements of `output`.
 void run_slices(std::span<const GemmSlice> parts, DType output, std::byte* d, std::int64_t ldd,
                 const GemmOptions& options) {
+  const DefaultFloats floats;
   std::vector<std::unique_ptr<TileWorker>> workers;
   workers.push_back(make_tile_worker(options.core, options.simd));
   const int threads = thread_count(options.threads);

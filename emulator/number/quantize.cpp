@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "emulator/number/quantize_path.hpp"
+#include "emulator/support/default_floats.hpp"
 #include "emulator/support/error.hpp"
 #include "emulator/support/parallel.hpp"
 
@@ -142,6 +143,7 @@ void dequantize_as(const BlockGrid& grid, std::span<const std::uint8_t> codes, s
   check_size("dequantize: codes", codes.size(), grid.elements());
   check_size("dequantize: scales", scales.size(), grid.scales());
   check_size("dequantize: x", x.size(), grid.elements());
+  const DefaultFloats floats;
   for_row_blocks(grid, threads, [&](std::int64_t row_block) {
     const auto [first, last] = rows_of(grid, row_block);
     for (std::int64_t row = first; row < last; ++row) {
@@ -168,6 +170,7 @@ void quantize(const Recipe& recipe, ScaleFormat format, const BlockGrid& grid, c
               std::span<std::uint8_t> codes, std::span<float> scales, int threads, Simd simd) {
   check_size("quantize: codes", codes.size(), grid.elements());
   check_size("quantize: scales", scales.size(), grid.scales());
+  const DefaultFloats floats;
   std::visit([&](auto values) { quantize_as(recipe, format, grid, values, codes, scales, threads, simd); },
              x);
 }

@@ -118,7 +118,8 @@ CLI::Option* add_simd(CLI::App* command, Simd& simd) {
               throw Error(std::string("--simd: ") + error.what());
             }
           },
-          "vector instructions to compute with, the same bits with all: auto (default, the fastest here), "
+          "the CPU's vector instructions to compute with, the same bits with all: auto (default, the fastest "
+          "here), "
           "portable, avx2 "
           "or avx512")
       ->type_name("NAME");

@@ -7,7 +7,9 @@
 //
 // Each line is a step (emulator/mpi/team.hpp): what goes wrong on one rank ends the job on all, with one sentence.
 #include <fmt/core.h>
+#include <unistd.h>
 
+#include <csignal>
 #include <cstdio>
 #include <optional>
 #include <vector>
@@ -182,12 +184,23 @@ void run(const Team& team, int argc, char** argv) {
   compute(team, job);
 }
 
+/// mpirun kills every rank within milliseconds of the first one's end, and rank 0 has a file to remove. So after a signal the
+/// others stay for two more seconds.
+extern "C" void leave_later(int) { alarm(2); }
+
+void let_rank_0_go_first() {
+  struct sigaction action = {};
+  action.sa_handler = leave_later;
+  for (const int signal : {SIGINT, SIGTERM}) sigaction(signal, &action, nullptr);
+}
+
 }  // namespace
 }  // namespace fp8twin::mpi
 
 int main(int argc, char** argv) {
   fp8twin::cli::prepare_process();
   const fp8twin::mpi::Team team(argc, argv);
+  if (!team.first()) fp8twin::mpi::let_rank_0_go_first();
   try {
     fp8twin::mpi::run(team, argc, argv);
     return 0;

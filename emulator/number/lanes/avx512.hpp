@@ -18,7 +18,7 @@ struct Vec {
   using M = __mmask16;  // one flag for each of F or I
 
   static constexpr int lanes = 16, bytes = 64;
-  // Rows and registers of columns that the step keeps in registers: 2 x 4 x (T, P) accumulators and 4 of |b|, of 32.
+  // Rows and registers of columns that the step keeps in registers: 3 x 4 x (T, P) accumulators and 4 of |b|, of 32.
   static constexpr int rows_at_once = 3, vectors_at_once = 4;
 
   static F load(const float* p) { return _mm512_load_ps(p); }

@@ -4,9 +4,9 @@
 // accumulator does both at once if it starts from M = 2^(E+10), whose last bit is worth exactly 2^(E-13), and rounds
 // toward zero:
 //
-//     M            1.0000000000000000000000 0        its last bit: 2^(E-13)
-//     |a*b|                  1.1 0 1 1 0 1|0 1 1     8 significant bits, exact inside the fused multiply-add
-//     M + |a*b|    1.0000000 1 1 0 1 1 0 1           cut off, as rule 4 wants; M leaves room for 2^8 of the largest terms
+//     M            1.00000000000000000000000         24 bits: the first is 2^(E+10), the last 2^(E-13)
+//     |a*b|                            1.1011|011    8 significant bits, exact inside the fused multiply-add
+//     M + |a*b|    1.00000000000000000011011         cut off, as rule 4 wants; M leaves room for 2^8 of the largest terms
 //
 // Cutting off is toward zero for magnitudes only, so signs are kept apart. Two such accumulators a column are enough:
 //
@@ -16,7 +16,7 @@
 //
 // E comes first, from bytes: the largest of 32 sums of two exponents, 64 columns in one register. A zero product has a sum
 // below 128 there and never wins; if none wins, E is C's exponent, or -126: rule 3 and the bottom of rule 6.
-// Two multiply-adds and an eighth of two byte operations for 16 products (8 with AVX2): emulator/number/lanes/dot.hpp.
+// Two multiply-adds and a quarter of two byte operations for 16 products (8 with AVX2): emulator/number/lanes/dot.hpp.
 //
 // What the caller takes care of: NaN codes count as zeros here, C is finite and below 2^100 (model/tile_lanes.cpp does the rest).
 // Modelled: cores with 1 to 15 fraction bits, results cut to as many. Not modelled: wider ones; those need dot().

@@ -85,7 +85,8 @@ std::int64_t tile_count(std::span<const GemmSlice> parts, const Cut& cut) {
 Cut choose_cut(std::span<const GemmSlice> parts, const TileWorker& worker, int threads) {
   constexpr std::int64_t least = tile_strip;
   Cut cut{worker.most_rows(), worker.most_columns()};
-  while (threads > 1 && tile_count(parts, cut) < std::int64_t{8} * threads && std::max(cut.rows, cut.columns) > least) {
+  while (threads > 1 && tile_count(parts, cut) < std::int64_t{8} * threads &&
+         std::max(cut.rows, cut.columns) > least) {
     std::int64_t& longer = cut.rows > cut.columns ? cut.rows : cut.columns;
     longer /= 2;
   }

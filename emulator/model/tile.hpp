@@ -52,7 +52,8 @@ class TileWorker {
   virtual int most_rows() const = 0;     // of a tile
   virtual int most_columns() const = 0;  // a multiple of 64
   virtual void compute(const Tile& tile) = 0;
-  /// Of the tile computed last, the row's sums from `column`, a multiple of 64, to the next one. NaNs are canonical.
+  /// Of the tile computed last, the row's sums from `column`, a multiple of 64, to the next one. NaNs are
+  /// canonical, but for a chain of no steps: that is C as it was.
   virtual const float* values(int row, int column) const = 0;
 };
 

@@ -98,6 +98,7 @@ class LanesWorker : public TileWorker {
   /// Special values take their places.
   void collect(const Tile& t) {
     values_ = t.promote ? final_ : chain_;
+    if (t.slice.k == 0) return;  // no step: a wgmma's C is as it was, a NaN's bits included
     std::array<bool, panels * step_columns> nan_column{};
     for (int j = 0; j < t.columns; ++j)
       nan_column[static_cast<std::size_t>(j)] = functions_.holds_nan(t.b(j), t.slice.k);
@@ -110,7 +111,7 @@ class LanesWorker : public TileWorker {
               nan_row || nan_column[static_cast<std::size_t>(p * step_columns + j)] || is_nan(values[j]);
           values[j] = nan ? f32_from_bits(f32_canonical_nan) : values[j];
         }
-        if (!t.slice.a_scale && t.slice.c && t.slice.k > 0 && !nan_row) place_c(t, i, p, nan_column);
+        if (!t.slice.a_scale && t.slice.c && !nan_row) place_c(t, i, p, nan_column);
       }
     }
   }

@@ -9,9 +9,12 @@
 #include <fmt/core.h>
 #include <unistd.h>
 
+#include <algorithm>
+#include <atomic>
 #include <csignal>
 #include <cstdio>
 #include <optional>
+#include <span>
 #include <vector>
 
 #include "emulator/cli/arguments.hpp"
@@ -25,6 +28,29 @@
 
 namespace fp8twin::mpi {
 namespace {
+
+// The unfinished file's name, for a signal handler that may not touch a string.
+char unfinished_name[4096];
+std::atomic<bool> has_unfinished_file = false;
+
+/// mpirun kills rank 0, without a word to it, within milliseconds or a second of another rank's end. So another rank that
+/// gets a signal removes the file that rank 0 would remove, and stays for two more seconds, in which rank 0 may leave by itself.
+extern "C" void leave_later(int) {
+  if (has_unfinished_file) unlink(unfinished_name);
+  alarm(2);
+}
+
+void remember_unfinished_file(const std::string& name) {
+  if (name.size() >= sizeof unfinished_name) return;
+  name.copy(unfinished_name, name.size());
+  has_unfinished_file = true;
+}
+
+void let_rank_0_go_first() {
+  struct sigaction action = {};
+  action.sa_handler = leave_later;
+  for (const int signal : {SIGINT, SIGTERM}) sigaction(signal, &action, nullptr);
+}
 
 struct Job {
   cli::Context context;
@@ -78,20 +104,57 @@ void read(Job& job) {
   job.slices = slices(job.problem);
 }
 
-/// A number that tells problems of different shapes or groups apart: FNV-1a over all that decides the shares.
+/// FNV-1a.
+class Hash {
+ public:
+  void add(std::span<const std::byte> bytes) {
+    for (const std::byte byte : bytes)
+      value_ = (value_ ^ std::to_integer<std::uint64_t>(byte)) * 0x100000001b3u;
+  }
+  void add(std::int64_t word) { add(std::as_bytes(std::span(&word, 1))); }
+  void add(const std::string& text) {
+    add(static_cast<std::int64_t>(text.size()));
+    add(std::as_bytes(std::span(text)));
+  }
+  /// The size and up to 4096 pieces of 8 bytes, spread over all: a stale copy of a file is hardly the same in all of them.
+  void add_sample(std::span<const std::byte> bytes) {
+    add(static_cast<std::int64_t>(bytes.size()));
+    const std::size_t stride = std::max<std::size_t>(8, bytes.size() / 4096);
+    for (std::size_t at = 0; at < bytes.size(); at += stride) {
+      add(bytes.subspan(at, std::min<std::size_t>(8, bytes.size() - at)));
+    }
+  }
+  std::uint64_t value() const { return value_; }
+
+ private:
+  std::uint64_t value_ = 0xcbf29ce484222325u;
+};
+
+/// Of the options that decide what is written; threads and instructions do not.
+std::uint64_t options_fingerprint(const Job& job) {
+  Hash hash;
+  for (const std::string& text : {job.only_print, job.options.out, job.options.output, job.options.promote})
+    hash.add(text);
+  hash.add(job.options.fraction_bits);
+  return hash.value();
+}
+
+/// Of all that decides the shares, and of a sample of every operand.
 std::uint64_t fingerprint(const Job& job) {
-  std::uint64_t hash = 0xcbf29ce484222325u;
-  const auto add = [&hash](std::int64_t word) {
-    for (int byte = 0; byte < 8; ++byte)
-      hash = (hash ^ (static_cast<std::uint64_t>(word) >> (8 * byte) & 0xff)) * 0x100000001b3u;
-  };
+  Hash hash;
+  const auto add = [&hash](std::int64_t word) { hash.add(word); };
   const Problem& p = job.problem;
   for (const std::int64_t word : {static_cast<std::int64_t>(p.kind), p.m, p.n, p.k, p.groups}) add(word);
+  for (const std::span<const std::byte> operand :
+       {std::as_bytes(p.a), std::as_bytes(p.b), std::as_bytes(p.a_scale), std::as_bytes(p.b_scale),
+        std::as_bytes(p.c)}) {
+    hash.add_sample(operand);
+  }
   for (const GemmSlice& s : job.slices) {
     const std::int64_t first_b = s.b - p.b.data();
     for (const std::int64_t word : {s.m, s.n, s.k, s.d_offset, first_b}) add(word);
   }
-  return hash;
+  return hash.value();
 }
 
 /// Without promotion the scales must be constant along K, which gemm_slice checks; a slice without columns, or without
@@ -143,6 +206,7 @@ void compute(const Team& team, Job& job) {
     whole->write(std::as_bytes(std::span(header)));
   });
   const std::string unfinished = team.broadcast(whole ? whole->unfinished_name() : "");
+  if (!team.first()) remember_unfinished_file(unfinished);
   std::optional<SharedOutput> file;
   team.together([&] { file.emplace(job.options.out, unfinished); });
 
@@ -161,6 +225,7 @@ void compute(const Team& team, Job& job) {
     });
   });
   team.together([&] { file->close(); });
+  has_unfinished_file = false;  // from here on it may have its final name
   team.together([&] {
     if (!team.first()) return;
     whole->commit();
@@ -171,6 +236,8 @@ void compute(const Team& team, Job& job) {
 void run(const Team& team, int argc, char** argv) {
   Job job;
   team.together([&] { parse(job, argc, argv); });
+  team.need_same(options_fingerprint(job),
+                 "the ranks were given different options; needed are the same for all");
   if (!job.only_print.empty()) {
     team.together([&] {
       if (team.first()) cli::write_stdout(job.only_print);
@@ -182,16 +249,6 @@ void run(const Team& team, int argc, char** argv) {
                  fmt::format("{}: is another problem here than on rank 0; all ranks need the same file",
                              job.options.problem));
   compute(team, job);
-}
-
-/// mpirun kills every rank within milliseconds of the first one's end, and rank 0 has a file to remove. So after a signal the
-/// others stay for two more seconds.
-extern "C" void leave_later(int) { alarm(2); }
-
-void let_rank_0_go_first() {
-  struct sigaction action = {};
-  action.sa_handler = leave_later;
-  for (const int signal : {SIGINT, SIGTERM}) sigaction(signal, &action, nullptr);
 }
 
 }  // namespace

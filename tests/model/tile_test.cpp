@@ -83,6 +83,23 @@ TEST_CASE("tiles: a C that is infinite, NaN, huge, subnormal or zero of either s
   CHECK(mismatches(x.wgmma_slice(), simd, false, {3, 3, 8}) == 0);
 }
 
+TEST_CASE("tiles: a wgmma's chain of no steps is C, bit for bit") {
+  const Simd simd = GENERATE(from_range(simd_here()));
+  INFO(simd_name(simd));
+  Dense x(8, 40, 0, 128, Distribution::normal, 17);
+  fill_c(Distribution::any_c, 17, x.c);
+  x.c[7] = f32_from_bits(0xffef9dbf);
+  x.c[41] = f32_from_bits(0x7f800001);
+  const GemmSlice slice = x.wgmma_slice();
+  const auto worker = make_tile_worker(sm90, simd);
+  worker->compute({slice, sm90, false, 0, 0, 8, 40});
+  for (int i = 0; i < 8; ++i) {
+    for (int j = 0; j < 40; ++j) {
+      REQUIRE(f32_bits(worker->values(i, 0)[j]) == f32_bits(x.c[static_cast<std::size_t>(40 * i + j)]));
+    }
+  }
+}
+
 TEST_CASE("tiles: scales that are infinite, NaN, zero, negative, subnormal or huge") {
   const Simd simd = GENERATE(from_range(simd_here()));
   INFO(simd_name(simd));

@@ -121,6 +121,12 @@ TEST_CASE("what fails on one rank alone ends the job, and the sentence says wher
   job_refuses(rank_0 + ranks(1, (folder / "none.npy") + rest), "none.npy: cannot be read: No such file");
   job_refuses(rank_0 + ranks(2, other + rest), "rank 1 on ");
   job_refuses(rank_0 + ranks(2, other + rest), "q.safetensors: is another problem here than on rank 0");
+  succeeds("random " + other + " --m 2048 --n 1100 --k 32 --seed 2");  // of the same shape
+  job_refuses(rank_0 + ranks(1, other + rest), "q.safetensors: is another problem here than on rank 0");
+  job_refuses(rank_0 + ranks(1, problem + " -o " + out), "the ranks were given different options");
+  for (const char* option : {" --fraction-bits 5", " --promote none", " --help"}) {
+    job_refuses(rank_0 + ranks(1, problem + rest + option), "the ranks were given different options");
+  }
   // The second half of d's 9 MB lies beyond what rank 1 may write.
   job_refuses(rank_0 + "1 bash -c 'ulimit -f 8192; exec " FP8TWIN_MPI_PROGRAM " " + problem + rest + "'",
               "d.safetensors: cannot be written: File too large");

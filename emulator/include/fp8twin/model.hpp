@@ -8,7 +8,8 @@
 //
 // All arrays are dense and row-major, K innermost; codes are E4M3. Every function checks the sizes of its spans and
 // throws fp8twin::Error (a std::runtime_error, from fp8twin/error.hpp) with one sentence. Results do not depend on
-// the number of threads. What is modelled, and the evidence for it: docs/numerics.md.
+// the number of threads, on the processor's vector instructions, or on the rounding mode and the flushing of subnormals that
+// the caller has set. What is modelled, and the evidence for it: docs/numerics.md.
 #pragma once
 
 #include <cstdint>

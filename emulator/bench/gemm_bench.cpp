@@ -8,8 +8,6 @@
 //   of_limit        the model's throughput over what its inner loop could do at best: see limit()
 #include <benchmark/benchmark.h>
 
-#include <algorithm>
-#include <chrono>
 #include <cstddef>
 #include <cstdint>
 #include <string>
@@ -18,12 +16,14 @@
 #include "emulator/bench/eigen_product.hpp"
 #include "emulator/bench/operands.hpp"
 #include "emulator/bench/peak.hpp"
+#include "emulator/bench/timing.hpp"
 #include "emulator/model/gemm.hpp"
 #include "emulator/support/parallel.hpp"
 
 namespace {
 
 using namespace fp8twin;
+using bench::median, bench::seconds;
 
 struct GemmShape {
   std::int64_t m, n, k;
@@ -32,19 +32,6 @@ struct GemmShape {
       : m(state.range(0)), n(state.range(1)), k(state.range(2)), threads(static_cast<int>(state.range(3))) {}
   double multiply_adds() const { return static_cast<double>(m * n * k); }
 };
-
-template <class Run>
-double seconds(const Run& run) {
-  const auto start = std::chrono::steady_clock::now();
-  run();
-  return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
-}
-
-double median(std::vector<double> values) {
-  const auto middle = values.begin() + static_cast<std::ptrdiff_t>(values.size() / 2);
-  std::nth_element(values.begin(), middle, values.end());
-  return *middle;
-}
 
 /// Multiply-adds a second if the units that compute on registers never waited: the rate at which the threads, now, do
 /// independent fused multiply-adds, over the instructions that one register's lanes of one k cost.

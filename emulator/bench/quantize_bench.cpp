@@ -5,13 +5,12 @@
 // second-level cache's.
 #include <benchmark/benchmark.h>
 
-#include <algorithm>
-#include <chrono>
 #include <cstdint>
 #include <cstring>
 #include <string>
 #include <vector>
 
+#include "emulator/bench/timing.hpp"
 #include "emulator/number/quantize.hpp"
 #include "emulator/support/parallel.hpp"
 #include "emulator/support/random.hpp"
@@ -19,6 +18,7 @@
 namespace {
 
 using namespace fp8twin;
+using bench::median, bench::seconds;
 
 constexpr std::int64_t columns = 4096;
 
@@ -30,18 +30,6 @@ std::vector<BF16> bf16_values(std::int64_t rows) {
     values[i] = {static_cast<std::uint16_t>((bits & 0x807f) | (120 + (bits >> 61)) << 7)};  // 2^-7 to 2^0
   }
   return values;
-}
-
-template <class Run>
-double seconds_of(const Run& run) {
-  const auto start = std::chrono::steady_clock::now();
-  run();
-  return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
-}
-
-double median(std::vector<double> values) {
-  std::sort(values.begin(), values.end());
-  return values[values.size() / 2];
 }
 
 /// memcpy of half of `bytes` to another place: so many are read or written.
@@ -70,9 +58,9 @@ void measure(benchmark::State& state, std::int64_t bytes, int threads, const Run
   std::vector<double> ours, copies;
   run();
   for (auto _ : state) {
-    ours.push_back(seconds_of(run));
+    ours.push_back(seconds(run));
     state.SetIterationTime(ours.back());
-    copies.push_back(seconds_of([&] { copy.run(); }));
+    copies.push_back(seconds([&] { copy.run(); }));
   }
   state.SetBytesProcessed(state.iterations() * bytes);
   state.counters["of_memcpy"] = median(copies) / median(ours);

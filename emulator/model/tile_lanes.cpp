@@ -91,7 +91,6 @@ class LanesWorker : public TileWorker {
       }
       functions_.promote(t.slice.a_scale + t.m0 * t.slice.a_scale_stride + k_block, t.slice.a_scale_stride,
                          t.rows, b_scale.data(), &chain_[p][0][0], &final_[p][0][0]);
-      std::fill_n(&chain_[p][0][0], t.rows * step_columns, 0.0f);
     }
   }
 

@@ -25,6 +25,7 @@
 #include "emulator/mpi/shared_output.hpp"
 #include "emulator/mpi/team.hpp"
 #include "emulator/mpi/watch.hpp"
+#include "emulator/support/fnv1a.hpp"
 
 namespace fp8twin::mpi {
 namespace {
@@ -104,51 +105,40 @@ void read(Job& job) {
   job.slices = slices(job.problem);
 }
 
-/// FNV-1a.
-class Hash {
- public:
-  void add(std::span<const std::byte> bytes) {
-    for (const std::byte byte : bytes)
-      value_ = (value_ ^ std::to_integer<std::uint64_t>(byte)) * 0x100000001b3u;
-  }
-  void add(std::int64_t word) { add(std::as_bytes(std::span(&word, 1))); }
-  void add(const std::string& text) {
-    add(static_cast<std::int64_t>(text.size()));
-    add(std::as_bytes(std::span(text)));
-  }
-  /// The size and up to 4096 pieces of 8 bytes, spread over all: a stale copy of a file is hardly the same in all of them.
-  void add_sample(std::span<const std::byte> bytes) {
-    add(static_cast<std::int64_t>(bytes.size()));
-    const std::size_t stride = std::max<std::size_t>(8, bytes.size() / 4096);
-    for (std::size_t at = 0; at < bytes.size(); at += stride) {
-      add(bytes.subspan(at, std::min<std::size_t>(8, bytes.size() - at)));
-    }
-  }
-  std::uint64_t value() const { return value_; }
+void add_text(Fnv1a& hash, const std::string& text) {
+  hash.add(static_cast<std::int64_t>(text.size()));
+  hash.add(std::string_view(text));
+}
 
- private:
-  std::uint64_t value_ = 0xcbf29ce484222325u;
-};
+/// The size and some 256 pieces of 8 bytes, spread over all: a stale copy of a file is hardly the same in all of them, and
+/// few pages of the map are touched for it.
+void add_sample(Fnv1a& hash, std::span<const std::byte> bytes) {
+  hash.add(static_cast<std::int64_t>(bytes.size()));
+  const std::size_t stride = std::max<std::size_t>(8, bytes.size() / 256);
+  for (std::size_t at = 0; at < bytes.size(); at += stride) {
+    hash.add(bytes.subspan(at, std::min<std::size_t>(8, bytes.size() - at)));
+  }
+}
 
 /// Of the options that decide what is written; threads and instructions do not.
 std::uint64_t options_fingerprint(const Job& job) {
-  Hash hash;
+  Fnv1a hash;
   for (const std::string& text : {job.only_print, job.options.out, job.options.output, job.options.promote})
-    hash.add(text);
+    add_text(hash, text);
   hash.add(job.options.fraction_bits);
   return hash.value();
 }
 
 /// Of all that decides the shares, and of a sample of every operand.
 std::uint64_t fingerprint(const Job& job) {
-  Hash hash;
+  Fnv1a hash;
   const auto add = [&hash](std::int64_t word) { hash.add(word); };
   const Problem& p = job.problem;
   for (const std::int64_t word : {static_cast<std::int64_t>(p.kind), p.m, p.n, p.k, p.groups}) add(word);
   for (const std::span<const std::byte> operand :
        {std::as_bytes(p.a), std::as_bytes(p.b), std::as_bytes(p.a_scale), std::as_bytes(p.b_scale),
         std::as_bytes(p.c)}) {
-    hash.add_sample(operand);
+    add_sample(hash, operand);
   }
   for (const GemmSlice& s : job.slices) {
     const std::int64_t first_b = s.b - p.b.data();

@@ -14,6 +14,7 @@
 
 #include "emulator/files/atomic_file.hpp"
 #include "emulator/support/error.hpp"
+#include "emulator/support/fnv1a.hpp"
 #include "gpu/jit/sources.hpp"
 
 namespace fp8twin::jit {
@@ -22,9 +23,9 @@ namespace {
 constexpr std::string_view magic = "fp8twin cubin 1\n";
 
 std::uint64_t fnv1a(std::string_view bytes) {
-  std::uint64_t hash = 0xcbf29ce484222325u;
-  for (const char c : bytes) hash = (hash ^ static_cast<unsigned char>(c)) * 0x100000001b3u;
-  return hash;
+  Fnv1a hash;
+  hash.add(bytes);
+  return hash.value();
 }
 
 void append_number(std::string& text, std::uint64_t number) {

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "emulator/support/fnv1a.hpp"
+
 namespace fp8twin::jit {
 namespace {
 
@@ -42,13 +44,12 @@ std::string stripped(std::string_view text) {
 }
 
 std::uint64_t digest_of(std::span<const Header> headers) {
-  std::uint64_t hash = 0xcbf29ce484222325u;
+  Fnv1a hash;
   for (const Header& header : headers) {
-    for (const std::string& text : {std::string(header.name), stripped(header.text)}) {
-      for (const char c : text) hash = (hash ^ static_cast<unsigned char>(c)) * 0x100000001b3u;
-    }
+    hash.add(std::string_view(header.name));
+    hash.add(stripped(header.text));
   }
-  return hash;
+  return hash.value();
 }
 
 std::uint64_t sources_digest() { return digest_of(sources()); }

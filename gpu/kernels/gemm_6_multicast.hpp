@@ -27,6 +27,7 @@ FP8TWIN_DEVICE void produce_6(Config config, const TmaGemmArguments& arguments, 
     const Tile tile = cluster_tile(config, raster, index, rank);
     for (u32 block = 0; block < k_blocks_of(arguments.gemm); ++block, state.advance(config.stages)) {
       wait_parity(shared.empty(state.stage), state.phase ^ 1);
+      mbarrier_arrive_expect_tx_b64(shared.full(state.stage), shared.a_bytes + shared.b_bytes);
       load_k_block_of_cluster(config, arguments, shared, state.stage, tile, block, rank);
     }
   }
@@ -56,7 +57,7 @@ FP8TWIN_DEVICE void consume_6(Config config, const GemmArguments& g, const Share
       promote(config, tile, scales, p, total);
       probe.promoted(block, total);
     }
-    probe.output(g, tile, total);
+    probe.output(g.m, g.n, tile, total);
     store_registers(config, g, tile, thread, total);
   }
 }

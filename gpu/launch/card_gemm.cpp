@@ -20,7 +20,7 @@ CardGemm::CardGemm(const LaunchPlan& plan, const GemmOperands& operands, const C
           padded_rows(operands.a, plan.m, plan.k, plan.a_stride))),
       b_(padded_rows(operands.b, plan.n, plan.k, plan.b_stride)),
       d_(plan.d_bytes()),
-      a_scale_(operands.a_scale),
+      a_scale_(arranged_scales(plan, operands.a_scale)),
       b_scale_(operands.b_scale),
       trace_(plan.config.trace ? plan.trace().words() : 0) {
   d_.fill(0xff);  // a NaN in either format: an element never stored is seen
@@ -29,10 +29,11 @@ CardGemm::CardGemm(const LaunchPlan& plan, const GemmOperands& operands, const C
       arguments_of(plan_, a_.device(), a_scale_.device(), b_.device(), b_scale_.device(), d_.device(),
                    {trace_.device(), options_.trace_tile_m, options_.trace_tile_n});
   if (plan_.config.step > 1) {
-    arguments_.a = encoded(plan_.a, a_.device());
-    arguments_.b = encoded(plan_.b, b_.device());
+    arguments_.a = encoded(plan_.a, plan_.config.swapped() ? b_.device() : a_.device());
+    arguments_.b = encoded(plan_.b, plan_.config.swapped() ? a_.device() : b_.device());
   }
-  if (plan_.config.step == last_step) arguments_.d = encoded(plan_.d, d_.device());
+  if (plan_.config.stores_by_tma()) arguments_.d = encoded(plan_.d, d_.device());
+  if (plan_.config.loads_scales_by_tma()) arguments_.a_scale = encoded(plan_.a_scale, a_scale_.device());
 }
 
 void CardGemm::launch(KernelCache& kernels) const {

@@ -255,8 +255,18 @@ FP8TWIN_DEVICE void consume_overlapped(Config config, const TmaGemmArguments& ar
     Accumulators<Config::width, Config::ring> p(config.tile_n, config.in_flight);
     consumer.run_batches(p, total[0]);
   }
-  if (thread % warpgroup == 0) cp_async_bulk_wait_group<0>();
+  if (thread % warpgroup == 0) cp_async_bulk_wait_group_read<0>();  // D itself is complete when the grid is
   bar_warp_sync(full_warp);
+}
+
+/// All threads of the block, or of the cluster.
+template <class Config>
+FP8TWIN_DEVICE void meet(Config config) {
+  if (cluster_size(config) > 1) {
+    barrier_cluster();
+  } else {
+    bar_sync(0, warpgroup + consumer_threads(config));
+  }
 }
 
 /// The whole kernel, for steps 8 and 9.
@@ -264,14 +274,14 @@ template <class Config>
 FP8TWIN_DEVICE void gemm_overlapped(Config config, const TmaGemmArguments& arguments) {
   const SharedLayout shared = shared_layout(config, shared_base(), Beside::slabs_and_scales);
 
-  if (tid_x() == 0) {
+  if (tid_x() == 0) init_barriers(shared, cluster_size(config) * consumer_threads(config) / 32);
+  if (tid_x() == 32) {
     prefetch_tensormap(arguments.a);
     prefetch_tensormap(arguments.b);
     prefetch_tensormap(arguments.a_scale);
     prefetch_tensormap(arguments.d);
-    init_barriers(shared, cluster_size(config) * consumer_threads(config) / 32);
   }
-  barrier_cluster();
+  meet(config);
   griddepcontrol_wait();  // all above ran under the end of the grid in front
   griddepcontrol_launch_dependents();
 
@@ -283,7 +293,7 @@ FP8TWIN_DEVICE void gemm_overlapped(Config config, const TmaGemmArguments& argum
     take_registers(config);
     consume_overlapped(config, arguments, shared, tid_x() - warpgroup);
   }
-  barrier_cluster();
+  if (cluster_size(config) > 1) barrier_cluster();  // nobody leaves while another may arrive at its barriers
 }
 
 }  // namespace fp8twin

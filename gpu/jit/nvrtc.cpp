@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 #include <nvrtc.h>
 
-#include <cstdlib>
 #include <sstream>
 
 #include "emulator/support/error.hpp"
@@ -13,20 +12,6 @@
 
 namespace fp8twin::jit {
 namespace {
-
-std::vector<std::string> candidates() {
-  std::vector<std::string> names = {"libnvrtc.so.13", "libnvrtc.so.12", "libnvrtc.so"};
-  std::vector<std::string> roots = {"/usr/local/cuda"};
-  for (const char* variable : {"CUDA_HOME", "CUDA_PATH"}) {
-    if (const char* root = std::getenv(variable)) roots.insert(roots.begin(), root);
-  }
-  for (const std::string& root : roots) {
-    for (const char* folder : {"lib64", "lib", "targets/x86_64-linux/lib"}) {
-      names.push_back(fmt::format("{}/{}/libnvrtc.so", root, folder));
-    }
-  }
-  return names;
-}
 
 struct Nvrtc {
   decltype(nvrtcVersion)* version;
@@ -42,7 +27,8 @@ struct Nvrtc {
   decltype(nvrtcGetPTX)* ptx;
 
   Nvrtc() {
-    const Library library(candidates(), "NVRTC, CUDA's run-time compiler,",
+    const Library library(cuda_library_candidates({"libnvrtc.so.13", "libnvrtc.so.12", "libnvrtc.so"}),
+                          "NVRTC, CUDA's run-time compiler,",
                           "install the CUDA toolkit (12.3 or newer) or set CUDA_HOME to where it is");
     library.load(version, "nvrtcVersion");
     library.load(error_string, "nvrtcGetErrorString");

@@ -3,10 +3,12 @@
 #include <fmt/format.h>
 
 #include <array>
+#include <chrono>
 #include <fstream>
 #include <sstream>
 
 #include "emulator/support/error.hpp"
+#include "gpu/launch/configs.hpp"
 #include "gpu/launch/library.hpp"
 
 namespace fp8twin {
@@ -29,11 +31,20 @@ struct Driver {
   decltype(::cuDevicePrimaryCtxRelease)* context_release;
   decltype(::cuCtxSetCurrent)* context_set;
   decltype(::cuCtxSynchronize)* synchronize;
+  decltype(::cuStreamQuery)* query;
   decltype(::cuModuleLoadData)* module_load;
   decltype(::cuModuleUnload)* module_unload;
   decltype(::cuModuleGetFunction)* module_function;
-  decltype(::cuFuncSetAttribute)* function_attribute;
+  decltype(::cuFuncGetAttribute)* function_attribute;
+  decltype(::cuFuncSetAttribute)* set_function_attribute;
   decltype(::cuLaunchKernelEx)* launch;
+  decltype(::cuOccupancyMaxActiveClusters)* active_clusters;
+  decltype(::cuEventCreate)* event_create;
+  decltype(::cuEventDestroy)* event_destroy;
+  decltype(::cuEventRecord)* event_record;
+  decltype(::cuEventElapsedTime)* event_elapsed;
+  decltype(::cuDeviceTotalMem)* total_memory;
+  decltype(::cuMemGetInfo)* memory_info;
   decltype(::cuMemAlloc)* allocate;
   decltype(::cuMemFree)* release;
   decltype(::cuMemsetD8)* fill;
@@ -54,11 +65,20 @@ struct Driver {
     FP8TWIN_LOAD(context_release, cuDevicePrimaryCtxRelease);
     FP8TWIN_LOAD(context_set, cuCtxSetCurrent);
     FP8TWIN_LOAD(synchronize, cuCtxSynchronize);
+    FP8TWIN_LOAD(query, cuStreamQuery);
     FP8TWIN_LOAD(module_load, cuModuleLoadData);
     FP8TWIN_LOAD(module_unload, cuModuleUnload);
     FP8TWIN_LOAD(module_function, cuModuleGetFunction);
-    FP8TWIN_LOAD(function_attribute, cuFuncSetAttribute);
+    FP8TWIN_LOAD(function_attribute, cuFuncGetAttribute);
+    FP8TWIN_LOAD(set_function_attribute, cuFuncSetAttribute);
     FP8TWIN_LOAD(launch, cuLaunchKernelEx);
+    FP8TWIN_LOAD(active_clusters, cuOccupancyMaxActiveClusters);
+    FP8TWIN_LOAD(event_create, cuEventCreate);
+    FP8TWIN_LOAD(event_destroy, cuEventDestroy);
+    FP8TWIN_LOAD(event_record, cuEventRecord);
+    library.load(event_elapsed, "cuEventElapsedTime");  // by its first name, which every driver has
+    FP8TWIN_LOAD(total_memory, cuDeviceTotalMem);
+    FP8TWIN_LOAD(memory_info, cuMemGetInfo);
     FP8TWIN_LOAD(allocate, cuMemAlloc);
     FP8TWIN_LOAD(release, cuMemFree);
     FP8TWIN_LOAD(fill, cuMemsetD8);
@@ -115,8 +135,15 @@ Device::Device() {
     throw Error(fmt::format("the GPU is an {} of compute capability {}.{}: wgmma needs 9.0 (H100, H200)",
                             name_, major, minor));
   }
-  cuda.check(cuda.device_attribute(&multiprocessors_, CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT, device_),
-             "cuDeviceGetAttribute");
+  const auto attribute = [&](int& value, CUdevice_attribute which) {
+    cuda.check(cuda.device_attribute(&value, which, device_), "cuDeviceGetAttribute");
+  };
+  attribute(multiprocessors_, CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT);
+  attribute(limits_.sm_clock_khz, CU_DEVICE_ATTRIBUTE_CLOCK_RATE);
+  attribute(limits_.memory_clock_khz, CU_DEVICE_ATTRIBUTE_MEMORY_CLOCK_RATE);
+  attribute(limits_.memory_bus_bits, CU_DEVICE_ATTRIBUTE_GLOBAL_MEMORY_BUS_WIDTH);
+  attribute(limits_.l2_bytes, CU_DEVICE_ATTRIBUTE_L2_CACHE_SIZE);
+  cuda.check(cuda.total_memory(&limits_.memory_bytes, device_), "cuDeviceTotalMem");
   cuda.check(cuda.version(&version), "cuDriverGetVersion");
   cuda_ = fmt::format("{}.{}", version / 1000, version % 1000 / 10);
   driver_ = kernel_module_version();
@@ -128,6 +155,19 @@ Device::Device() {
 Device::~Device() { driver().context_release(device_); }
 
 void Device::synchronize() const { driver().check(driver().synchronize(), "cuCtxSynchronize"); }
+
+bool Device::finished_within(double seconds) const {
+  const auto start = std::chrono::steady_clock::now();
+  for (;;) {
+    const CUresult result = driver().query(nullptr);
+    if (result != CUDA_ERROR_NOT_READY) {
+      driver().check(result, "cuStreamQuery");
+      return true;
+    }
+    if (std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count() > seconds)
+      return false;
+  }
+}
 
 bool device_present(std::string& why) {
   try {
@@ -148,30 +188,75 @@ Module::~Module() {
 }
 
 Kernel Module::kernel(const std::string& name) const {
+  const Driver& cuda = driver();
   CUfunction function = nullptr;
-  driver().check(driver().module_function(&function, module_, name.c_str()), "cuModuleGetFunction");
+  cuda.check(cuda.module_function(&function, module_, name.c_str()), "cuModuleGetFunction");
+  // Above 48 KiB a kernel gets dynamic shared memory only if it asked beforehand: here, once, for all there is.
+  int fixed = 0;
+  cuda.check(cuda.function_attribute(&fixed, CU_FUNC_ATTRIBUTE_SHARED_SIZE_BYTES, function),
+             "cuFuncGetAttribute");
+  cuda.check(cuda.set_function_attribute(function, CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES,
+                                         static_cast<int>(most_shared_bytes) - fixed),
+             "cuFuncSetAttribute");
   return Kernel(function);
 }
 
-void Kernel::launch_raw(Grid grid, unsigned threads, unsigned shared_bytes, const void* arguments) const {
-  // Above 48 KiB a kernel gets dynamic shared memory only if it asked beforehand.
-  driver().check(driver().function_attribute(function_, CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES,
-                                             static_cast<int>(shared_bytes)),
-                 "cuFuncSetAttribute");
-  CUlaunchAttribute cluster = {};
-  cluster.id = CU_LAUNCH_ATTRIBUTE_CLUSTER_DIMENSION;
-  cluster.value.clusterDim.x = grid.cluster;
-  cluster.value.clusterDim.y = cluster.value.clusterDim.z = 1;
+namespace {
+
+/// A launch as the driver wants it described; `config` points into `attributes`.
+struct Description {
   CUlaunchConfig config = {};
-  config.gridDimX = grid.x;
-  config.gridDimY = grid.y;
-  config.blockDimX = threads;
-  config.gridDimZ = config.blockDimY = config.blockDimZ = 1;
-  config.sharedMemBytes = shared_bytes;
-  config.attrs = &cluster;
-  config.numAttrs = grid.cluster > 1 ? 1 : 0;
+  std::array<CUlaunchAttribute, 2> attributes = {};
+
+  Description(Grid grid, unsigned threads, unsigned shared_bytes) {
+    config.gridDimX = grid.x;
+    config.gridDimY = grid.y;
+    config.blockDimX = threads;
+    config.gridDimZ = config.blockDimY = config.blockDimZ = 1;
+    config.sharedMemBytes = shared_bytes;
+    config.attrs = attributes.data();
+    if (grid.cluster > 1) {
+      CUlaunchAttribute& cluster = attributes[config.numAttrs++];
+      cluster.id = CU_LAUNCH_ATTRIBUTE_CLUSTER_DIMENSION;
+      cluster.value.clusterDim.x = grid.cluster;
+      cluster.value.clusterDim.y = cluster.value.clusterDim.z = 1;
+    }
+    if (grid.overlap) {
+      CUlaunchAttribute& overlap = attributes[config.numAttrs++];
+      overlap.id = CU_LAUNCH_ATTRIBUTE_PROGRAMMATIC_STREAM_SERIALIZATION;
+      overlap.value.programmaticStreamSerializationAllowed = 1;
+    }
+  }
+  Description(const Description&) = delete;
+  Description& operator=(const Description&) = delete;
+};
+
+}  // namespace
+
+void Kernel::launch_raw(Grid grid, unsigned threads, unsigned shared_bytes, const void* arguments) const {
+  const Description launch(grid, threads, shared_bytes);
   void* pointers[] = {const_cast<void*>(arguments)};
-  driver().check(driver().launch(&config, function_, pointers, nullptr), "cuLaunchKernelEx");
+  driver().check(driver().launch(&launch.config, function_, pointers, nullptr), "cuLaunchKernelEx");
+}
+
+unsigned Kernel::most_resident_clusters(Grid grid, unsigned threads, unsigned shared_bytes) const {
+  const Description launch(grid, threads, shared_bytes);
+  int clusters = 0;
+  driver().check(driver().active_clusters(&clusters, function_, &launch.config),
+                 "cuOccupancyMaxActiveClusters");
+  return static_cast<unsigned>(clusters);
+}
+
+Event::Event() { driver().check(driver().event_create(&event_, CU_EVENT_DEFAULT), "cuEventCreate"); }
+
+Event::~Event() { driver().event_destroy(event_); }
+
+void Event::record() const { driver().check(driver().event_record(event_, nullptr), "cuEventRecord"); }
+
+double Event::microseconds_since(const Event& earlier) const {
+  float milliseconds = 0;
+  driver().check(driver().event_elapsed(&milliseconds, earlier.event_, event_), "cuEventElapsedTime");
+  return 1e3 * static_cast<double>(milliseconds);
 }
 
 namespace memory {
@@ -186,6 +271,12 @@ void release(CUdeviceptr address) noexcept { driver().release(address); }
 
 void fill(CUdeviceptr address, unsigned char value, std::size_t bytes) {
   if (bytes) driver().check(driver().fill(address, value, bytes), "cuMemsetD8");
+}
+
+std::size_t available() {
+  std::size_t free_bytes = 0, all = 0;
+  driver().check(driver().memory_info(&free_bytes, &all), "cuMemGetInfo");
+  return free_bytes;
 }
 
 void upload(CUdeviceptr to, const void* from, std::size_t bytes) {

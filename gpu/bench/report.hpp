@@ -1,0 +1,65 @@
+// What the benchmark says in the end: a table in Markdown for docs/kernel_speed.md, and the means that the goals are about.
+//
+//   ratio       cuBLASLt's time over ours, both in this run, medians
+//   published   the same of the best open kernel (shapes.hpp)
+//   floor       the larger of  bytes / (read-only stream's bandwidth)  and  operations / (unscaled FP8 GEMM's rate), both in
+//               this run; floor / time is how near a kernel is to what the card allows
+//
+//   geometric means of ratio, and of ratio / published:   M <= 128 (12 shapes)   M >= 4096 (8)   all 20   decode (ratio only)
+#pragma once
+
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "gpu/bench/shapes.hpp"
+#include "gpu/bench/statistics.hpp"
+
+namespace fp8twin::bench {
+
+/// Elements of D that differ in a bit.
+struct Differences {
+  i64 ours_model = 0, cublaslt_model = 0, ours_cublaslt = 0;
+};
+
+struct Row {
+  Shape shape;
+  std::string config;
+  Summary ours, cublaslt;  // us
+  i64 padded_m = 0;        // rows that cuBLASLt computes
+  std::optional<Differences> differences;
+};
+
+struct Floors {
+  double read_bytes_per_second = 0;  // of several gigabytes
+  double cold_bytes_per_second = 0;  // of 118 MB, like the weights of 7168 x 16384
+  double operations_per_second = 0;
+
+  double bytes_us(const Shape& shape) const;
+  double operations_us(const Shape& shape) const;
+  double us(const Shape& shape) const;  // the larger
+};
+
+/// Where the figures come from.
+struct Provenance {
+  std::string date, device, driver, cuda, cublaslt, method, procedure, command;
+};
+
+double ratio_of(const Row& row);
+/// ratio / published ratio; nothing where there is no figure.
+std::optional<double> of_published(const Row& row);
+/// What of_published must reach: 1.03 where the published kernel is below 1400 TFLOP/s and M >= 4096, 1.00 elsewhere.
+double needed_of(const Figure& figure);
+
+/// Several lines, each a sentence: geometric means, shapes below what they need, differing elements.
+std::vector<std::string> conclusions(std::span<const Row> rows);
+
+/// Provenance, floors, table and conclusions.
+std::string markdown(const Provenance& provenance, const Floors& floors, std::span<const Row> rows);
+
+/// Replaces what stands between the lines "<!-- BEGIN generated: NAME -->" and "<!-- END generated: NAME -->". Throws Error
+/// when the page has no such lines.
+std::string with_generated(const std::string& page, const std::string& name, const std::string& text);
+
+}  // namespace fp8twin::bench

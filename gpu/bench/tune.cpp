@@ -1,0 +1,278 @@
+// fp8twin-tune: times configurations of the ladder's kernels on a shape, and ranks them.
+//
+//   compile all, in parallel  ->  a few rounds each  ->  the best few again, in turn, more rounds  ->  a table
+//
+// A configuration that does not compile or launch is a row that says why. One that faults or hangs takes the card's context with
+// it: the program then starts again without it.
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <CLI/CLI.hpp>
+#include <algorithm>
+#include <cstdio>
+#include <cstdlib>
+#include <fstream>
+#include <nlohmann/json.hpp>
+#include <set>
+
+#include "emulator/support/error.hpp"
+#include "gpu/bench/candidates.hpp"
+#include "gpu/bench/card_problem.hpp"
+#include "gpu/bench/contest.hpp"
+#include "gpu/jit/kernels.hpp"
+
+namespace fp8twin::bench {
+namespace {
+
+struct TuneOptions {
+  std::vector<std::string> shapes, skip;
+  std::string configs = fmt::format("{}", last_step), json;
+  int rounds = 3, final_rounds = 15, finalists = 6, threads = 0, most_rows = 20;
+  double flush_gb = 8;
+  bool check = false;
+  u64 seed = 1;
+  KernelTimerOptions timer;
+};
+
+struct TuneRow {
+  GemmConfig config = {};
+  Summary us = {};
+  Tiling tiling = {};
+  std::string refusal = "";
+  i64 differing = -1;  // from the model; -1: not asked
+};
+
+char** program_arguments = nullptr;
+
+/// Runs this program again without `config`: the card's context did not survive it.
+[[noreturn]] void restart_without(const std::string& config, const std::string& why) {
+  fmt::print(stderr, "fp8twin-tune: {}: {}; starting again without it\n", config, why);
+  std::fflush(nullptr);
+  std::vector<char*> arguments;
+  for (char** each = program_arguments; *each; ++each) arguments.push_back(*each);
+  std::string option = "--skip=" + config;
+  arguments.push_back(option.data());
+  arguments.push_back(nullptr);
+  execv("/proc/self/exe", arguments.data());
+  std::_Exit(2);
+}
+
+bool context_survives(const Device& device) {
+  try {
+    device.synchronize();
+    return true;
+  } catch (const Error&) {
+    return false;
+  }
+}
+
+class Tuner {
+ public:
+  Tuner(const TuneOptions& options, KernelTimer& timer, const Device& device, KernelCache& kernels,
+        Contest& contest)
+      : options_(options), device_(device), kernels_(kernels), contest_(contest), problems_(options.seed) {
+    timer.on_hang = [this](const std::string& why) { restart_without(running_, why); };
+  }
+
+  /// Ranked: those that ran, the fastest first, then the others.
+  std::vector<TuneRow> tune(const Shape& shape) {
+    std::vector<TuneRow> rows = compiled(shape);
+    const HostProblem host = problems_.problem(shape);
+    const CardProblem problem(host);
+    if (options_.check) model_ = model_d(host);
+    for (TuneRow& row : rows) first_rounds(problem, row);
+    rank(rows);
+    final_rounds(problem, rows);
+    rank(rows);
+    return rows;
+  }
+
+ private:
+  u32 multiprocessors() const { return static_cast<u32>(device_.multiprocessors()); }
+
+  std::vector<TuneRow> compiled(const Shape& shape) {
+    std::vector<TuneRow> rows;
+    std::vector<jit::Source> sources;
+    for (const GemmConfig& config : selected_configs(options_.configs, shape)) {
+      rows.push_back({.config = config});
+      sources.push_back(jit::gemm_source(config));
+    }
+    const std::vector<std::string> refusals = kernels_.try_prepare(sources, options_.threads);
+    for (std::size_t i = 0; i < rows.size(); ++i) {
+      const std::string name = rows[i].config.name();
+      rows[i].refusal = refusals[i].substr(0, refusals[i].find('\n'));
+      if (std::find(options_.skip.begin(), options_.skip.end(), name) != options_.skip.end()) {
+        rows[i].refusal = "left out: it broke an earlier run (--skip)";
+      }
+    }
+    return rows;
+  }
+
+  void first_rounds(const CardProblem& problem, TuneRow& row) {
+    if (!row.refusal.empty()) return;
+    try {
+      OurGemm gemm(kernels_, problem, row.config, multiprocessors());
+      row.tiling = tiling_of(gemm.plan(), gemm.resident_clusters());
+      gemm.poison();
+      const Contender contender = contender_of(row, gemm);
+      const ContestResult result = contest_.run(std::span(&contender, 1), options_.rounds).front();
+      row.us = result.us;
+      row.refusal = result.refusal;
+      if (options_.check && row.refusal.empty()) row.differing = differing(gemm.d(), model_);
+    } catch (const Error& error) {
+      row.refusal = error.what();
+    }
+    if (!row.refusal.empty() && !context_survives(device_)) restart_without(row.config.name(), row.refusal);
+  }
+
+  Contender contender_of(const TuneRow& row, const OurGemm& gemm) {
+    return {row.config.name(), [this, name = row.config.name(), &gemm] {
+              running_ = name;
+              gemm.launch();
+            }};
+  }
+
+  void final_rounds(const CardProblem& problem, std::vector<TuneRow>& rows) {
+    std::vector<std::unique_ptr<OurGemm>> gemms;
+    std::vector<Contender> contenders;
+    for (const TuneRow& row : rows) {
+      if (!row.refusal.empty() || gemms.size() == static_cast<std::size_t>(options_.finalists)) break;
+      gemms.push_back(std::make_unique<OurGemm>(kernels_, problem, row.config, multiprocessors()));
+      contenders.push_back(contender_of(row, *gemms.back()));
+    }
+    if (contenders.size() < 2 || options_.final_rounds == 0) return;
+    const std::vector<ContestResult> results = contest_.run(contenders, options_.final_rounds);
+    for (std::size_t i = 0; i < results.size(); ++i) {
+      rows[i].us = results[i].us;
+      rows[i].refusal = results[i].refusal;
+    }
+  }
+
+  /// Those with more rounds first: a finalist's time is not comparable with one that had few.
+  static void rank(std::vector<TuneRow>& rows) {
+    std::stable_sort(rows.begin(), rows.end(), [](const TuneRow& a, const TuneRow& b) {
+      if (a.refusal.empty() != b.refusal.empty()) return a.refusal.empty();
+      if (a.us.count != b.us.count) return a.us.count > b.us.count;
+      return a.us.median < b.us.median;
+    });
+  }
+
+  const TuneOptions& options_;
+  const Device& device_;
+  KernelCache& kernels_;
+  Contest& contest_;
+  Problems problems_;
+  std::vector<std::uint16_t> model_;
+  std::string running_;  // the configuration launched last
+};
+
+void print_table(const Shape& shape, const std::vector<TuneRow>& rows, int most) {
+  fmt::print("\n{}: {} configurations\n", shape.name(), rows.size());
+  fmt::print("{:<42} {:>9} {:>9} {:>8} {:>7} {:>7} {:>6} {:>7} {:>7} {:>6}\n", "configuration", "median us",
+             "min us", "TFLOP/s", "GB/s", "waves", "tiles", "used", "shared", "rounds");
+  int printed = 0;
+  for (const TuneRow& row : rows) {
+    if (!row.refusal.empty()) continue;
+    if (most > 0 && printed++ >= most && row.differing <= 0) continue;
+    const double us = row.us.median;
+    fmt::print("{:<42} {:>9.2f} {:>9.2f} {:>8.0f} {:>7.0f} {:>7.2f} {:>6} {:>6.1f}% {:>7} {:>6}{}\n",
+               row.config.name(), us, row.us.min, shape.operations() / us * 1e-6, shape.bytes() / us * 1e-3,
+               row.tiling.waves, row.tiling.tiles, 100 * row.tiling.efficiency, row.config.shared_bytes(),
+               row.us.count,
+               row.differing > 0 ? fmt::format("   {} elements differ from the model", row.differing) : "");
+  }
+  for (const TuneRow& row : rows) {
+    if (!row.refusal.empty()) fmt::print("{:<42} {}\n", row.config.name(), row.refusal);
+  }
+  std::fflush(stdout);
+}
+
+nlohmann::ordered_json json_of(const Shape& shape, const std::vector<TuneRow>& rows) {
+  nlohmann::ordered_json list = nlohmann::ordered_json::array();
+  for (const TuneRow& row : rows) {
+    nlohmann::ordered_json entry = {{"config", row.config.name()},
+                                    {"stages", row.config.stages},
+                                    {"shared_bytes", row.config.shared_bytes()}};
+    if (row.refusal.empty()) {
+      const double us = row.us.median;
+      entry.update({{"median_us", us},
+                    {"mean_us", row.us.mean},
+                    {"min_us", row.us.min},
+                    {"rounds", row.us.count},
+                    {"tflops", shape.operations() / us * 1e-6},
+                    {"gbytes_per_s", shape.bytes() / us * 1e-3},
+                    {"waves", row.tiling.waves},
+                    {"tiles", row.tiling.tiles},
+                    {"tile_efficiency", row.tiling.efficiency}});
+      if (row.differing >= 0) entry["differing"] = row.differing;
+    } else {
+      entry["refused"] = row.refusal;
+    }
+    list.push_back(entry);
+  }
+  return {{"m", shape.m}, {"n", shape.n}, {"k", shape.k}, {"configs", list}};
+}
+
+int run(const TuneOptions& options) {
+  KernelTimer timer(options.timer);
+  const Device device;
+  KernelCache kernels;
+  timer.begin(device, kernels);
+  Contest contest(timer, static_cast<std::size_t>(options.flush_gb * 1e9));
+  fmt::print("{}, driver {}, CUDA {}; {}\n", device.name(), device.driver_version(), device.cuda_version(),
+             timer.method());
+  fmt::print("{:.1f} GB written before every run\n", static_cast<double>(contest.flush_bytes()) * 1e-9);
+  nlohmann::ordered_json answer = {{"device", device.name()},
+                                   {"driver", device.driver_version()},
+                                   {"cuda", device.cuda_version()},
+                                   {"method", timer.method()}};
+  answer["shapes"] = nlohmann::ordered_json::array();
+  Tuner tuner(options, timer, device, kernels, contest);
+  for (const std::string& text : options.shapes) {
+    for (const Shape& shape : parse_shapes(text)) {
+      const std::vector<TuneRow> rows = tuner.tune(shape);
+      print_table(shape, rows, options.most_rows);
+      answer["shapes"].push_back(json_of(shape, rows));
+      if (!options.json.empty())
+        std::ofstream(options.json) << answer.dump(1) << "\n";  // what there is so far
+    }
+  }
+  return 0;
+}
+
+}  // namespace
+}  // namespace fp8twin::bench
+
+int main(int argc, char** argv) {
+  using namespace fp8twin::bench;
+  TuneOptions options;
+  CLI::App app{"Times configurations of the ladder's kernels on an H100 or H200 and ranks them",
+               "fp8twin-tune"};
+  app.add_option("--shape", options.shapes, "M,N,K; may be repeated")->required();
+  app.add_option("--configs", options.configs, "all, a step, or names of configurations with commas between")
+      ->capture_default_str();
+  app.add_option("--skip", options.skip, "configurations to leave out");
+  app.add_option("--rounds", options.rounds, "rounds of the first pass")->capture_default_str();
+  app.add_option("--final-rounds", options.final_rounds, "rounds of the second pass; 0: none")
+      ->capture_default_str();
+  app.add_option("--finalists", options.finalists, "configurations in the second pass")
+      ->capture_default_str();
+  app.add_option("--rows", options.most_rows, "rows to print; 0: all")->capture_default_str();
+  app.add_option("--flush-gb", options.flush_gb, "gigabytes written before every run")->capture_default_str();
+  app.add_option("--seed", options.seed, "seed of the operands")->capture_default_str();
+  app.add_option("--threads", options.threads, "compilations at a time; 0: one for each hardware thread");
+  app.add_option("--json", options.json, "write all rows to this file");
+  app.add_option("--cupti", options.timer.cupti, "CUPTI's library");
+  app.add_flag("--events", options.timer.events, "time with events, not with CUPTI");
+  app.add_flag("--check", options.check, "compare every configuration's D with the model");
+  program_arguments = argv;
+  try {
+    app.parse(argc, argv);
+    return run(options);
+  } catch (const CLI::Success& success) {
+    return app.exit(success);
+  } catch (const std::exception& error) {
+    fmt::print(stderr, "fp8twin-tune: {}\n", error.what());
+  }
+  return 2;
+}

@@ -37,6 +37,7 @@ FP8TWIN_DEVICE void produce_7(Config config, const TmaGemmArguments& arguments, 
       load_k_block_of_cluster(config, arguments, shared, state.stage, tile, block, rank);
     }
   }
+  wait_for_last_releases(shared, state);
 }
 
 template <class Config>
@@ -77,7 +78,7 @@ FP8TWIN_DEVICE void gemm_7_full(Config config, const TmaGemmArguments& arguments
   const SharedLayout shared = shared_layout(config, shared_base(), Beside::whole_tile);
 
   if (tid_x() == 0) init_barriers(shared, cluster_size(config) * consumer_threads(config) / 32);
-  barrier_cluster();
+  meet_after_init();
 
   if (tid_x() < warpgroup) {
     give_registers(config);
@@ -87,7 +88,6 @@ FP8TWIN_DEVICE void gemm_7_full(Config config, const TmaGemmArguments& arguments
     take_registers(config);
     consume_7(config, arguments, shared, tid_x() - warpgroup);
   }
-  barrier_cluster();
 }
 
 }  // namespace fp8twin

@@ -80,16 +80,25 @@ FP8TWIN_DEVICE void load_k_block_of_cluster(Config config, const TmaGemmArgument
 /// release() in every block of the cluster: lane r arrives at block r.
 template <class Config>
 FP8TWIN_DEVICE void release_in_cluster(Config config, u32 empty) {
+  if (cluster_size(config) == 1) return release(empty);
   bar_warp_sync(full_warp);
   if (laneid() < cluster_size(config)) {
     mbarrier_arrive_shared_cluster_b64(mapa_shared_cluster_u32(empty, laneid()));
   }
 }
 
-/// All threads of the cluster meet.
-FP8TWIN_DEVICE void barrier_cluster() {
-  barrier_cluster_arrive();
+/// All threads of the cluster meet, past fence.mbarrier_init: they see each other's barriers, and nothing else.
+FP8TWIN_DEVICE void meet_after_init() {
+  barrier_cluster_arrive_relaxed();
   barrier_cluster_wait();
+}
+
+/// By the producer, at its end: until every stage has been released for the last time. Nobody arrives at this block's
+/// barriers after that, so it may leave.
+FP8TWIN_DEVICE void wait_for_last_releases(const SharedLayout& shared, PipelineState state) {
+  for (u32 i = 0; i < shared.stages; ++i, state.advance(shared.stages)) {
+    wait_parity(shared.empty(state.stage), state.phase ^ 1);
+  }
 }
 
 }  // namespace fp8twin

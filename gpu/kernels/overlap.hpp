@@ -51,6 +51,7 @@ FP8TWIN_DEVICE void produce_with_scales(Config config, const TmaGemmArguments& a
                                             static_cast<i32>(block), full);
     }
   }
+  if (size > 1) wait_for_last_releases(shared, state);
 }
 
 /// Where a warpgroup is in its stream.
@@ -263,7 +264,7 @@ FP8TWIN_DEVICE void consume_overlapped(Config config, const TmaGemmArguments& ar
 template <class Config>
 FP8TWIN_DEVICE void meet(Config config) {
   if (cluster_size(config) > 1) {
-    barrier_cluster();
+    meet_after_init();
   } else {
     bar_sync(0, warpgroup + consumer_threads(config));
   }
@@ -293,7 +294,6 @@ FP8TWIN_DEVICE void gemm_overlapped(Config config, const TmaGemmArguments& argum
     take_registers(config);
     consume_overlapped(config, arguments, shared, tid_x() - warpgroup);
   }
-  if (cluster_size(config) > 1) barrier_cluster();  // nobody leaves while another may arrive at its barriers
 }
 
 }  // namespace fp8twin

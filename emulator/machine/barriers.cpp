@@ -177,10 +177,26 @@ void mbarrier_arrive(Thread& thread, u32 address, u32 expect_bytes, bool cluster
   thread.cluster->maybe_yield(thread);
 }
 
-bool mbarrier_try_wait_parity(Thread& thread, u32 address, u32 parity, Site site) {
+namespace {
+
+MBarrier& barrier_to_wait_for(Thread& thread, u32 address, u32 parity, const char* instruction, Site site) {
   if (parity > 1)
     fault(FaultKind::barrier_use, thread, address, site, fmt::format("a phase parity of {}: 0 or 1", parity));
-  MBarrier& barrier = live_barrier(thread, *thread.block, address, "mbarrier.try_wait.parity", site);
+  return live_barrier(thread, *thread.block, address, instruction, site);
+}
+
+}  // namespace
+
+bool mbarrier_test_wait_parity(Thread& thread, u32 address, u32 parity, Site site) {
+  MBarrier& barrier = barrier_to_wait_for(thread, address, parity, "mbarrier.test_wait.parity", site);
+  count_load(thread, "mbarrier.test_wait.parity", site);
+  if (!barrier.is_over(parity)) return false;
+  thread.knowledge.join(barrier.released);
+  return true;
+}
+
+bool mbarrier_try_wait_parity(Thread& thread, u32 address, u32 parity, Site site) {
+  MBarrier& barrier = barrier_to_wait_for(thread, address, parity, "mbarrier.try_wait.parity", site);
   if (!barrier.is_over(parity)) {
     barrier.waiting.push_back(&thread);
     thread.wait = {Wait::For::mbarrier,        address, parity, thread.block->rank,

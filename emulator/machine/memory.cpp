@@ -64,8 +64,6 @@ u32 map_shared(Thread& thread, u32 address, u32 rank, Site site) {
   return rank << shift | (address & ((1u << shift) - 1));
 }
 
-namespace {
-
 /// A loop around a load waits for somebody's store: let others go first now and then, and end when it cannot.
 void count_load(Thread& thread, const char* instruction, Site site) {
   constexpr u64 turn = 4096, most = u64{1} << 26;
@@ -82,8 +80,6 @@ void count_load(Thread& thread, const char* instruction, Site site) {
   thread.cluster->yield(thread);
   thread.loads = loads;
 }
-
-}  // namespace
 
 void load_shared(Thread& thread, const char* instruction, u32 address, void* to, u32 bytes, Site site) {
   const Actor actor = thread.actor(instruction, site);

@@ -31,6 +31,9 @@ void mbarrier_inval(Thread& thread, u32 address, Site site);
 /// `address` is in the thread's own block, unless `cluster` allows another one.
 void mbarrier_arrive(Thread& thread, u32 address, u32 expect_bytes, bool cluster, const char* instruction,
                      Site site);
+/// A load, or a question to a barrier, that a loop may ask for ever.
+void count_load(Thread& thread, const char* instruction, Site site);
+bool mbarrier_test_wait_parity(Thread& thread, u32 address, u32 parity, Site site);
 bool mbarrier_try_wait_parity(Thread& thread, u32 address, u32 parity, Site site);
 /// A copy has landed: `bytes` of it.
 void mbarrier_complete(Block& block, u32 address, u32 bytes, const TensorCopy& copy);

@@ -31,4 +31,9 @@ inline bool mbarrier_try_wait_parity_b64(u32 bar, u32 parity, machine::Site site
   return machine::mbarrier_try_wait_parity(machine::self(), bar, parity, site);
 }
 
+/// Is it over now? The thread goes on either way.
+inline bool mbarrier_test_wait_parity_b64(u32 bar, u32 parity, machine::Site site = machine::Site::here()) {
+  return machine::mbarrier_test_wait_parity(machine::self(), bar, parity, site);
+}
+
 }  // namespace fp8twin

@@ -2,6 +2,7 @@
 #pragma once
 
 #include "emulator/machine/operations.hpp"
+#include "emulator/number/float_bits.hpp"
 
 namespace fp8twin {
 
@@ -9,6 +10,10 @@ inline u32 shfl_sync_idx_b32(u32 value, u32 lane, u32 mask, machine::Site site =
   machine::Thread& thread = machine::self();
   machine::need_full_mask(thread, "shfl.sync", mask, site);
   return machine::warp_collective(thread, "shfl.sync.idx", mask, {value}, false, {}, site)[lane % 32][0];
+}
+
+inline float shfl_sync_idx_b32(float value, u32 lane, u32 mask, machine::Site site = machine::Site::here()) {
+  return f32_from_bits(shfl_sync_idx_b32(f32_bits(value), lane, mask, site));
 }
 
 }  // namespace fp8twin

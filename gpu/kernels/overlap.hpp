@@ -20,13 +20,14 @@
 //   Every element still sees its K blocks in ascending order, one chain of four k32 steps each: the same bits.
 //
 // Scales of A come with their K block, by TMA, from a transposed array [k_blocks][rows]: a row of a thread would else be
-// a sector of 32 bytes for 4. Those of B are one to three floats a K block, the same for all threads: read from global.
+// a sector of 32 bytes for 4. Those of B are one to three floats a K block, the same for all threads (scale_window.hpp).
 #pragma once
 
 #include "gpu/kernels/multicast.hpp"
 #include "gpu/kernels/multiply.hpp"
 #include "gpu/kernels/promotion.hpp"
 #include "gpu/kernels/roles.hpp"
+#include "gpu/kernels/scale_window.hpp"
 #include "gpu/kernels/swapped.hpp"
 
 namespace fp8twin {
@@ -71,6 +72,8 @@ struct Consumer {
   u32 consumer;  // this thread among the consumers
   u32 k_blocks;
   StreamPlace issued, promoted;
+  ScaleWindow window;
+  BlockScales scales;
 
   FP8TWIN_DEVICE u32 size() const { return cluster_size(config); }
   FP8TWIN_DEVICE void go_to(StreamPlace& place, u32 index) const {
@@ -90,9 +93,11 @@ struct Consumer {
   FP8TWIN_DEVICE bool more_to_issue() const { return issued.index < raster.tiles(); }
 
   /// The next unit of the stream onto the tensor core.
-  FP8TWIN_DEVICE void issue(Accumulator<Config::width>& p, u32 slab) {
-    const u32 stage = issued.ring.stage;
-    if (slab == 0) wait_parity(shared.full(stage), issued.ring.phase);
+  FP8TWIN_DEVICE void issue(Accumulator<Config::width>& p, u32 slab, bool landed = false) {
+    const u32 stage = issued.ring.stage, groups = consumer_threads(config) / warpgroup, number = consumer / warpgroup;
+    const bool turns = (config.variant & 1) && config.in_flight == 1 && groups > 1;
+    if (slab == 0 && !landed) wait_parity(shared.full(stage), issued.ring.phase);
+    if (turns) bar_sync(8 + number, 2 * warpgroup);
     const Probe<Config> at = probe(issued, slab);
     at.tiles(issued.block, shared.a_tile(stage), shared.b_tile(stage));
     issue_k_block(config, p, shared.a_tile(stage) + slab_number(slab) * (64 * k_block), shared.b_tile(stage),
@@ -101,6 +106,7 @@ struct Consumer {
       issued.ring.advance(config.stages);
       if (++issued.block == k_blocks) go_to(issued, issued.index + nctaid_x() / size());
     }
+    if (turns && (number + 1 < groups || more_to_issue())) bar_arrive(8 + (number + 1) % groups, 2 * warpgroup);
   }
 
   /// Until the oldest of the products under way has ended; it is p's.
@@ -109,37 +115,56 @@ struct Consumer {
     if (under_way == 2) wgmma_wait_group<1>(p);
     if (under_way == 3) wgmma_wait_group<2>(p);
     if (under_way == 4) wgmma_wait_group<3>(p);
+    if (under_way == 5) wgmma_wait_group<4>(p);
+    if (under_way == 6) wgmma_wait_group<5>(p);
+    if (under_way == 7) wgmma_wait_group<6>(p);
+    if (under_way == 8) wgmma_wait_group<7>(p);
   }
 
-  FP8TWIN_DEVICE float scale_of_b(u32 row) const {
-    const u32 blocks = (arguments.gemm.n + 127) / 128;
-    return row < blocks ? ld_global_nc_f32(arguments.gemm.b_scale + static_cast<u64>(row) * k_blocks +
-                                           promoted.block)
-                        : 0;
+  /// The scale block of B with which a tile begins.
+  FP8TWIN_DEVICE u32 first_scale_row(const Tile& tile) const {
+    return (config.swapped ? tile.row0 + 64 * slab_number(0) : tile.column0) / 128;
+  }
+
+  /// Before a tile's first K block, and every 32: what comes after is fetched.
+  FP8TWIN_DEVICE void turn_window() {
+    window.turn(config);
+    if (promoted.block + 32 < k_blocks) {
+      window.fetch(config, arguments.gemm, first_scale_row(promoted.tile), promoted.block + 32);
+    } else {
+      StreamPlace after = promoted;
+      go_to(after, promoted.index + nctaid_x() / size());
+      window.fetch(config, arguments.gemm, first_scale_row(after.tile), 0);
+    }
+  }
+
+  /// The scales of the unit that is promoted next, while its product is under way.
+  FP8TWIN_DEVICE void load_unit_scales(u32 slab) {
+    if (slab == 0) {
+      if (promoted.block % 32 == 0) turn_window();
+      const u32 met = config.swapped ? 1 : scale_blocks_met(config.tile_n);
+      FP8TWIN_UNROLL
+      for (u32 i = 0; i < met; ++i) scales.b[i] = window.at(i, promoted.block);
+    }
+    if (config.swapped) return;
+    const u32 scale_tile = shared.scale_tile(promoted.ring.stage);
+    FP8TWIN_UNROLL
+    for (u32 half = 0; half < 2; ++half) {
+      scales.a[half] =
+          ld_shared_f32(scale_tile + 4 * accumulator_coordinate(slab_thread(slab), 2 * half).row);
+    }
   }
 
   /// Waits for one unit, frees its stage after the last slab, and adds it to the slab's total.
   FP8TWIN_DEVICE void promote_unit(Accumulator<Config::width>& p, Registers<Config::width>& total, u32 slab,
                                    u32 under_way) {
-    const u32 stage = promoted.ring.stage, scale_tile = shared.scale_tile(stage);
+    const u32 stage = promoted.ring.stage;
+    load_unit_scales(slab);
+    wait(p, under_way);
     if (config.swapped) {
-      const float scale_b = scale_of_b((promoted.tile.row0 + 64 * slab_number(slab)) / 128);
-      wait(p, under_way);
-      promote_swapped(config, scale_tile, scale_b, consumer % warpgroup, p, total);
+      promote_swapped(config, shared.scale_tile(stage), scales.b[0], consumer % warpgroup, p, total);
       if (slab + 1 == config.slabs) release_in_cluster(config, shared.empty(stage));
     } else {
-      BlockScales scales;
-      FP8TWIN_UNROLL
-      for (u32 half = 0; half < 2; ++half) {
-        scales.a[half] =
-            ld_shared_f32(scale_tile + 4 * accumulator_coordinate(slab_thread(slab), 2 * half).row);
-      }
-      FP8TWIN_UNROLL
-      for (u32 i = 0; i < 3; ++i) {
-        scales.b[i] =
-            i < scale_blocks_met(config.tile_n) ? scale_of_b(promoted.tile.column0 / 128 + i) : 0;
-      }
-      wait(p, under_way);
       if (slab + 1 == config.slabs) release_in_cluster(config, shared.empty(stage));
       promote(config, promoted.tile, scales, p, total);
     }
@@ -175,6 +200,8 @@ struct Consumer {
   FP8TWIN_DEVICE void run_stream(Accumulator<Config::width>& p,
                                  RegisterSets<Config::width, Config::sets>& total) {
     const u32 last = config.slabs - 1;
+    const u32 groups = consumer_threads(config) / warpgroup;
+    if ((config.variant & 1) && groups > 1 && consumer / warpgroup + 1 == groups) bar_arrive(8, 2 * warpgroup);
     issue(p, 0);
     for (;;) {
       if (config.slabs == 2) {
@@ -182,9 +209,11 @@ struct Consumer {
         issue(p, 1);
         finish_unit(total[0], 0);
       }
+      const bool landed = (config.variant & 2) && more_to_issue() &&
+                          mbarrier_test_wait_parity_b64(shared.full(issued.ring.stage), issued.ring.phase);
       promote_unit(p, total[last], last, 1);
       if (!more_to_issue()) break;
-      issue(p, 0);
+      issue(p, 0, landed);
       finish_unit(total[last], last);
     }
     finish_unit(total[last], last);
@@ -241,9 +270,12 @@ template <class Config>
 FP8TWIN_DEVICE void consume_overlapped(Config config, const TmaGemmArguments& arguments,
                                        const SharedLayout& shared, u32 thread) {
   Consumer<Config> consumer = {config, arguments, shared, cluster_raster(config, arguments.gemm),
-                               thread, k_blocks_of(arguments.gemm), {}, {}};
+                               thread, k_blocks_of(arguments.gemm), {}, {}, {}, {}};
   consumer.go_to(consumer.issued, ctaid_x() / cluster_size(config));
   consumer.go_to(consumer.promoted, ctaid_x() / cluster_size(config));
+  if (consumer.promoted.index < consumer.raster.tiles()) {
+    consumer.window.fetch(config, arguments.gemm, consumer.first_scale_row(consumer.promoted.tile), 0);
+  }
   RegisterSets<Config::width, Config::sets> total(config.tile_n, config.slabs);
   clear(config, total[0]);
   if (config.slabs == 2) clear(config, total[1]);

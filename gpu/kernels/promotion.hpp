@@ -22,11 +22,16 @@ struct BlockScales {
   float a[2], b[3];
 };
 
+/// Columns of a tile's start, and of a scale block's end in it, are multiples of this.
+constexpr u32 scale_granularity(u32 tile_n) {
+  const u32 power = tile_n & (~tile_n + 1);
+  return power < 128 ? power : 128;
+}
+
 /// Scale blocks of B that a tile of this width can meet: its first column is a multiple of the width, hence of the
 /// largest power of two in it.
 constexpr u32 scale_blocks_met(u32 tile_n) {
-  const u32 power = tile_n & (~tile_n + 1), offset = 128 - (power < 128 ? power : 128);
-  return (offset + tile_n - 1) / 128 + 1;
+  return (128 - scale_granularity(tile_n) + tile_n - 1) / 128 + 1;
 }
 
 /// `thread` counts among the consumers.
@@ -55,21 +60,26 @@ FP8TWIN_DEVICE void promote(Config config, const Tile& tile, const BlockScales& 
   const u32 met = scale_blocks_met(config.tile_n), offset = tile.column0 % 128;
   float product[3][2];  // of each scale of B with each of A
   FP8TWIN_UNROLL
-  for (u32 i = 0; i < 3; ++i) {
+  for (u32 i = 0; i < met; ++i) {
     FP8TWIN_UNROLL
     for (u32 half = 0; half < 2; ++half) product[i][half] = mul_rn(scales.a[half], scales.b[i]);
   }
+  float even = product[0][0], odd = product[0][1];  // of rows l / 4 and l / 4 + 8
   FP8TWIN_UNROLL
   for (u32 group = 0; group < config.tile_n / 8; ++group) {
-    const bool first = met == 1 || offset + 8 * group < 128, second = met == 2 || offset + 8 * group < 256;
-    FP8TWIN_UNROLL
-    for (u32 i = 4 * group; i < 4 * group + 4; ++i) {
-      const u32 half = (i / 2) % 2;
-      total[i] = fma_rn(first    ? product[0][half]
-                        : second ? product[1][half]
-                                 : product[2][half],
-                        p[i], total[i]);
+    const u32 i = 4 * group, column = offset + 8 * group;
+    if (met > 1 && group > 0 && 8 * group % scale_granularity(config.tile_n) == 0) {
+      even = column == 128 ? product[1][0] : even;
+      odd = column == 128 ? product[1][1] : odd;
+      if (met == 3) {
+        even = column == 256 ? product[2][0] : even;
+        odd = column == 256 ? product[2][1] : odd;
+      }
     }
+    total[i] = fma_rn(even, p[i], total[i]);
+    total[i + 1] = fma_rn(even, p[i + 1], total[i + 1]);
+    total[i + 2] = fma_rn(odd, p[i + 2], total[i + 2]);
+    total[i + 3] = fma_rn(odd, p[i + 3], total[i + 3]);
   }
 }
 

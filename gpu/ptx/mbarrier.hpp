@@ -7,6 +7,7 @@
 //   a copy that has landed        takes its bytes off the tx-count
 //   the phase ends when both are 0; the next begins at once with `count` arrivals pending
 //   try_wait_parity(bar, p)       true once the phase of parity p has ended: on a fresh barrier true for 1, false for 0
+//   test_wait_parity(bar, p)      the same question without standing still
 //
 // try_wait may give up after a while: a kernel writes while (!mbarrier_try_wait_parity_b64(bar, parity)) {}.
 #pragma once
@@ -44,6 +45,18 @@ FP8TWIN_DEVICE bool mbarrier_try_wait_parity_b64(u32 bar, u32 parity) {
   asm volatile(
       "{\n.reg .pred p;\n"
       "mbarrier.try_wait.parity.shared::cta.b64 p, [%1], %2;\n"
+      "selp.u32 %0, 1, 0, p;\n}\n"
+      : "=r"(done)
+      : "r"(bar), "r"(parity)
+      : "memory");
+  return done != 0;
+}
+
+FP8TWIN_DEVICE bool mbarrier_test_wait_parity_b64(u32 bar, u32 parity) {
+  u32 done;
+  asm volatile(
+      "{\n.reg .pred p;\n"
+      "mbarrier.test_wait.parity.shared::cta.b64 p, [%1], %2;\n"
       "selp.u32 %0, 1, 0, p;\n}\n"
       : "=r"(done)
       : "r"(bar), "r"(parity)

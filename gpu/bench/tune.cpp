@@ -112,7 +112,7 @@ class Tuner {
     if (!row.refusal.empty()) return;
     try {
       OurGemm gemm(kernels_, problem, row.config, multiprocessors());
-      row.tiling = tiling_of(gemm.plan(), gemm.resident_clusters());
+      row.tiling = tiling_of(gemm.plan(), resident_clusters(gemm));
       gemm.poison();
       const Contender contender = contender_of(row, gemm);
       const ContestResult result = contest_.run(std::span(&contender, 1), options_.rounds).front();
@@ -123,6 +123,16 @@ class Tuner {
       row.refusal = error.what();
     }
     if (!row.refusal.empty() && !context_survives(device_)) restart_without(row.config.name(), row.refusal);
+  }
+
+  /// 0 where the driver does not say: a table without waves is still a table.
+  static u32 resident_clusters(const OurGemm& gemm) {
+    try {
+      return gemm.resident_clusters();
+    } catch (const Error& error) {
+      fmt::print(stderr, "fp8twin-tune: {}: {}\n", gemm.plan().config.name(), error.what());
+      return 0;
+    }
   }
 
   Contender contender_of(const TuneRow& row, const OurGemm& gemm) {

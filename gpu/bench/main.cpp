@@ -46,6 +46,12 @@ int run(const BenchOptions& options, std::vector<std::string> passed_on) {
   const Provenance provenance = session.provenance();
   fmt::print("{}, driver {}, CUDA {}; {}\n{}\n{}\n", provenance.device, provenance.driver, provenance.cuda,
              provenance.cublaslt, provenance.method, provenance.procedure);
+  const DeviceLimits& limits = session.device.limits();
+  fmt::print(
+      "{} multiprocessors up to {:.0f} MHz, {:.0f} MB of L2, {:.0f} GB of memory at {} bits and {:.0f} MHz\n",
+      session.device.multiprocessors(), limits.sm_clock_khz * 1e-3, limits.l2_bytes / 1048576.0,
+      static_cast<double>(limits.memory_bytes) * 1e-9, limits.memory_bus_bits,
+      limits.memory_clock_khz * 1e-3);
   std::fflush(stdout);
   if (options.latency) {
     register_latency_benchmarks(session);

@@ -146,7 +146,7 @@ GemmConfig choose_config(const KernelOptions& options, std::int64_t m, std::int6
   if (options.stages) {
     config.stages = static_cast<std::uint32_t>(*options.stages);
   } else if (!options.tile.empty() || !options.cluster.empty()) {
-    config.stages = std::min(most_stages(config), step == last_step ? 8u : 4u);
+    config.stages = usual_stages(config);
   }
   check_offered(config);
   return config;

@@ -132,6 +132,8 @@ void mbarrier_init_fence(Thread& thread) {
   for (const auto& barrier : thread.block->mbarriers) {
     if (thread.knowledge.knows(barrier->initialised)) thread.knowledge.fence_event(barrier->initialised);
   }
+  thread.at_init_fence = thread.knowledge;
+  thread.release();
 }
 
 void mbarrier_inval(Thread& thread, u32 address, Site site) {
@@ -238,15 +240,19 @@ void named_barrier(Thread& thread, u32 id, u32 threads, bool wait, Site site) {
   thread.cluster->suspend(thread);
 }
 
-void cluster_barrier_arrive(Thread& thread, Site site) {
+void cluster_barrier_arrive(Thread& thread, bool release, Site site) {
   Rendezvous& barrier = thread.cluster->rendezvous();
   barrier.expected = static_cast<u32>(thread.cluster->blocks().size()) * thread.cluster->settings().threads;
   if (thread.cluster_arrivals != thread.cluster_waits)
     fault(FaultKind::barrier_use, thread, 0, site, "barrier.cluster.arrive twice without a wait between");
   ++thread.cluster_arrivals;
   barrier.site = site;
-  barrier.gathered.join(thread.knowledge);
-  thread.release();
+  if (release) {
+    barrier.gathered.join(thread.knowledge);
+    thread.release();
+  } else if (!thread.at_init_fence.empty()) {
+    barrier.gathered.join(thread.at_init_fence);
+  }
   if (++barrier.arrived < barrier.expected) return;
   barrier.arrived = 0;
   barrier.released = barrier.gathered;  // a slow waiter must not learn what others bring to the next one

@@ -36,7 +36,7 @@ bool mbarrier_try_wait_parity(Thread& thread, u32 address, u32 parity, Site site
 void mbarrier_complete(Block& block, u32 address, u32 bytes, const TensorCopy& copy);
 
 void named_barrier(Thread& thread, u32 id, u32 threads, bool wait, Site site);
-void cluster_barrier_arrive(Thread& thread, Site site);
+void cluster_barrier_arrive(Thread& thread, bool release, Site site);
 void cluster_barrier_wait(Thread& thread, Site site);
 
 /// All 32 lanes bring `value` and `argument` (equal in all); `act` runs once, when the last lane has come. Returns what all brought.

@@ -7,6 +7,8 @@
 // d[i] is not a float& but a RegisterReference, which carries the line that asked.
 #pragma once
 
+#include <deque>
+
 #include "emulator/machine/operations.hpp"
 #include "emulator/machine/wgmma_unit.hpp"
 
@@ -66,6 +68,19 @@ class RegisterArray {
  private:
   void refuse_index(Index i) const;
   float registers_[128];
+};
+
+/// `count` arrays of n / 2 registers. They never move: a wgmma in flight knows where they are.
+template <class Array>
+class Several {
+ public:
+  Several(u32 n, u32 count) {
+    for (u32 i = 0; i < count; ++i) arrays_.emplace_back(n);
+  }
+  Array& operator[](u32 i) { return arrays_.at(i); }
+
+ private:
+  std::deque<Array> arrays_;
 };
 
 /// The tensor core of the thread's warpgroup.

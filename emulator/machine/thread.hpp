@@ -40,6 +40,7 @@ struct Thread {
   u32 component = 0;  // of its own events
   u32 epoch = 1;      // of what it does now; a release begins the next one
   Knowledge knowledge;
+  Knowledge at_init_fence;  // what it knew at its last fence.mbarrier_init: what a relaxed arrival passes on
   std::unique_ptr<Fiber> fiber;
   bool done = false;
   Wait wait;

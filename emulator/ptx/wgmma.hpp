@@ -26,6 +26,19 @@ class Registers : public machine::RegisterArray {
   Registers(u32 n = N) : machine::RegisterArray(n, N) {}
 };
 
+/// Several of each.
+template <u32 N, u32 Count>
+class Accumulators : public machine::Several<Accumulator<N>> {
+ public:
+  Accumulators(u32 n = N, u32 count = Count) : machine::Several<Accumulator<N>>(n, count) {}
+};
+
+template <u32 N, u32 Count>
+class RegisterSets : public machine::Several<Registers<N>> {
+ public:
+  RegisterSets(u32 n = N, u32 count = Count) : machine::Several<Registers<N>>(n, count) {}
+};
+
 /// This thread's share of A in registers: four codes in each.
 struct AFragment {
   u32 reg[4];

@@ -51,6 +51,7 @@ GemmConfig config_from_name(std::string_view name) {
     config.stages = reader.number("_s");
     config.cluster_m = reader.number("_c");
     config.cluster_n = reader.number("x");
+    if (step >= 8) config.in_flight = reader.number("_p");
     config.output_f32 = reader.has("_f32");
     if (!config.output_f32 && !reader.has("_bf16")) continue;
     config.trace = reader.has("_trace");
@@ -62,9 +63,15 @@ GemmConfig config_from_name(std::string_view name) {
       fmt::format("'{}' names no configuration: needed is a name like {}", name, GemmConfig{}.name()));
 }
 
-std::vector<GemmConfig> candidates(i64, i64, i64, int step) {
+std::vector<GemmConfig> candidates(i64 m, i64, i64, int step) {
   std::vector<GemmConfig> all = offered_configs(step);
-  std::erase_if(all, [](const GemmConfig& config) { return config.output_f32 || config.trace; });
+  std::erase_if(all, [&](const GemmConfig& config) {
+    if (config.output_f32 || config.trace) return true;
+    const i64 rows = config.swapped() ? config.tile_n : config.tile_m;  // of A, in a tile
+    if (config.swapped()) return m > 256 || rows >= 2 * m + 8;
+    if (step < 8) return false;
+    return m <= 128 ? rows > 64 && rows >= 2 * m : rows < 128 || config.tile_n < 64;
+  });
   return all;
 }
 
@@ -99,7 +106,7 @@ GemmConfig chosen_config(const Shape& shape, u32 multiprocessors) {
 Tiling tiling_of(const LaunchPlan& plan, u32 resident_clusters) {
   const GemmConfig& config = plan.config;
   const u64 height = u64{config.cluster_m} * config.tile_m, width = u64{config.cluster_n} * config.tile_n;
-  const u64 clusters = ((plan.m + height - 1) / height) * ((plan.n + width - 1) / width);
+  const u64 clusters = ((plan.rows() + height - 1) / height) * ((plan.columns() + width - 1) / width);
   Tiling tiling;
   tiling.tiles = clusters * plan.cluster;
   if (clusters == 0) return tiling;

@@ -8,7 +8,7 @@
 #include "fp8twin/model.hpp"
 #include "gpu/bench/cublaslt_scales.hpp"
 #include "gpu/jit/kernels.hpp"
-#include "gpu/launch/tensor_map.hpp"
+#include "gpu/launch/card_gemm.hpp"
 
 namespace fp8twin::bench {
 namespace {
@@ -16,11 +16,6 @@ namespace {
 i64 blocks_of(i64 extent) { return (extent + 127) / 128; }
 
 u64 row_stride(const Shape& shape) { return static_cast<u64>((shape.k + 15) / 16 * 16); }
-
-TensorMap encoded(TensorMapDescription description, const void* base) {
-  description.base = reinterpret_cast<u64>(base);
-  return encode_tensor_map(description);
-}
 
 std::vector<std::uint16_t> codes_of(const std::vector<u8>& bytes) {
   std::vector<std::uint16_t> codes(bytes.size() / 2);
@@ -36,35 +31,25 @@ CardProblem::CardProblem(const HostProblem& problem)
       stride_(row_stride(shape_)),
       a_(padded_rows(problem.a->codes, static_cast<u64>(shape_.m), static_cast<u64>(shape_.k), stride_)),
       b_(padded_rows(problem.b->codes, static_cast<u64>(shape_.n), static_cast<u64>(shape_.k), stride_)),
-      a_scale_(problem.a->scales),
       b_scale_(problem.b->scales) {}
 
 OurGemm::OurGemm(KernelCache& kernels, const CardProblem& problem, const GemmConfig& config,
                  u32 multiprocessors)
-    : plan_(plan_gemm(problem.shape_.m, problem.shape_.n, problem.shape_.k, config, multiprocessors)),
-      kernel_(kernels.get(jit::gemm_source(config), config.name())),
+    : kernel_(kernels.get(jit::gemm_source(config), config.name())),
+      plan_(resident(
+          plan_gemm(problem.shape_.m, problem.shape_.n, problem.shape_.k, config, multiprocessors), kernel_)),
+      a_scale_(arranged_scales(plan_, problem.host_.a->scales)),
       d_(plan_.d_bytes()) {
   if (plan_.a_stride != problem.stride_ || plan_.b_stride != problem.stride_) {
     throw Error(fmt::format("{} wants rows {} bytes apart; they lie {} apart", config.name(), plan_.a_stride,
                             problem.stride_));
   }
-  arguments_.gemm = arguments_of(plan_, problem.a_.device(), problem.a_scale_.device(), problem.b_.device(),
-                                 problem.b_scale_.device(), d_.device(), {});
-  if (config.step > 1) {
-    arguments_.a = encoded(plan_.a, problem.a_.device());
-    arguments_.b = encoded(plan_.b, problem.b_.device());
-  }
-  if (config.step == last_step) arguments_.d = encoded(plan_.d, d_.device());
+  arguments_ =
+      card_arguments(plan_, {problem.a_.device(), a_scale_.device(), problem.b_.device(),
+                             problem.b_scale_.device(), d_.device()});
 }
 
-void OurGemm::launch(bool overlap) const {
-  const Grid grid{plan_.grid_x, plan_.grid_y, plan_.cluster, overlap};
-  if (plan_.config.step == 1) {
-    kernel_.launch(grid, plan_.threads, plan_.shared_bytes, arguments_.gemm);
-  } else {
-    kernel_.launch(grid, plan_.threads, plan_.shared_bytes, arguments_);
-  }
-}
+void OurGemm::launch(bool overlap) const { launch_on_card(kernel_, plan_, arguments_, overlap); }
 
 std::vector<std::uint16_t> OurGemm::d() const {
   return codes_of(cropped_rows(d_.download(), plan_.m, plan_.n * u64{2}, plan_.d_stride * 2));

@@ -24,7 +24,7 @@ class CardProblem {
   HostProblem host_;
   u64 stride_;
   Buffer<u8> a_, b_;
-  Buffer<float> a_scale_, b_scale_;
+  Buffer<float> b_scale_;
 };
 
 /// Our kernel in one configuration, ready to launch: compiled, its tensor maps encoded.
@@ -42,8 +42,9 @@ class OurGemm {
   u32 resident_clusters() const;
 
  private:
-  LaunchPlan plan_;
   Kernel kernel_;
+  LaunchPlan plan_;
+  Buffer<float> a_scale_;
   Buffer<u8> d_;
   TmaGemmArguments arguments_ = {};
 };

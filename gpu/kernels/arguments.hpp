@@ -24,13 +24,15 @@ struct GemmArguments {
   u32 m, n, k;
   u32 d_stride;  // elements from one row of D to the next
   TraceArguments trace;
+  u32 raster_group = 8;  // from step 8 on: rows of tiles in a group of raster.hpp
 };
 
 constexpr u32 k_blocks_of(const GemmArguments& g) { return (g.k + k_block - 1) / k_block; }
 
-/// The same with A and B, and in the last step D, as tensor maps; gemm.a and gemm.b are not read.
+/// The same with A and B, from step 7 on D, and from step 8 on A's scales, [ceil(k/128), m], as tensor maps; what a map
+/// stands for is not read from gemm.
 struct TmaGemmArguments {
-  TensorMap a, b, d;
+  TensorMap a, b, d, a_scale;
   GemmArguments gemm;
 };
 

@@ -3,8 +3,8 @@
 //   on the card           an empty struct of static constexpr members, written by gpu/jit: every `if` folds
 //   on the emulated CPU   MachineConfig, the same names at run time: one build runs every configuration
 //
-// A kernel takes it by value and reads config.tile_n either way; only Config::width is a template argument, since an
-// accumulator's registers are part of its type: tile_n on the card, run_time on the CPU.
+// A kernel takes it by value and reads config.tile_n either way. Template arguments are only the sizes of register arrays,
+// since they are part of a type: width (tile_n), sets (slabs) and ring (in_flight) on the card, run_time on the CPU.
 #pragma once
 
 #include "emulator/layout/integers.hpp"
@@ -24,7 +24,10 @@ struct MachineConfig {
   u32 cluster_n = 1;  // blocks side by side that share their tile of A
   bool output_f32 = false;
   bool trace = false;
-  static constexpr u32 width = 0;  // the accumulators take their width at run time
+  u32 slabs = 1;      // slabs of 64 rows that one consumer warpgroup computes
+  u32 in_flight = 1;  // K blocks that it has on the tensor core at a time, each in an accumulator of its own
+  bool swapped = false;  // the rows of the tile are B's and the columns A's: D transposed
+  static constexpr u32 width = 0, sets = 0, ring = 0;  // register arrays take their sizes at run time
 };
 
 /// The same for the kernel wgmma_chain, one instruction or a chain along K.
@@ -35,10 +38,10 @@ struct MachineChainConfig {
   static constexpr u32 width = 0;
 };
 
-/// Threads that multiply: two for each row of the tile.
+/// Threads that multiply: two for each row of a slab.
 template <class Config>
 constexpr u32 consumer_threads(Config config) {
-  return 2 * config.tile_m;
+  return 2 * config.tile_m / config.slabs;
 }
 
 }  // namespace fp8twin

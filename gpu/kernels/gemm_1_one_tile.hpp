@@ -43,7 +43,7 @@ FP8TWIN_DEVICE void gemm_1_one_tile(Config config, const GemmArguments& g) {
     promote(config, tile, load_scales(config, g, tile, thread, block), p, total);
     probe.promoted(block, total);
   }
-  probe.output(g, tile, total);
+  probe.output(g.m, g.n, tile, total);
   store_registers(config, g, tile, thread, total);
 }
 

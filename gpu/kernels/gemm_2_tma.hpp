@@ -46,7 +46,7 @@ FP8TWIN_DEVICE void gemm_2_tma(Config config, const TmaGemmArguments& arguments)
     promote(config, tile, load_scales(config, g, tile, thread, block), p, total);
     probe.promoted(block, total);
   }
-  probe.output(g, tile, total);
+  probe.output(g.m, g.n, tile, total);
   store_registers(config, g, tile, thread, total);
 }
 

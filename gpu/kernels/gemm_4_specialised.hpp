@@ -49,7 +49,7 @@ FP8TWIN_DEVICE void consume_4(Config config, const GemmArguments& g, const Share
     promote(config, tile, scales, p, total);
     probe.promoted(block, total);
   }
-  probe.output(g, tile, total);
+  probe.output(g.m, g.n, tile, total);
   store_registers(config, g, tile, thread, total);
 }
 

@@ -58,7 +58,7 @@ FP8TWIN_DEVICE void consume_5(Config config, const GemmArguments& g, const Share
       promote(config, tile, scales, p, total);
       probe.promoted(block, total);
     }
-    probe.output(g, tile, total);
+    probe.output(g.m, g.n, tile, total);
     store_registers(config, g, tile, thread, total);
   }
 }

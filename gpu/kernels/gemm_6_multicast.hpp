@@ -2,9 +2,9 @@
 //
 //   traffic from L2 for a K block, 128 x 128 tiles:    alone 2 x 32 KiB       in a cluster 32 + 16 KiB for two
 //
-// New against step 5: the list is of clusters' tiles; consumers release a stage in both blocks; and two cluster
-// barriers. The first: no block copies into or arrives at another that has not initialised its barriers. The last: no
-// block leaves while the other may still arrive at its barriers.
+// New against step 5: the list is of clusters' tiles; consumers release a stage in both blocks; a cluster barrier at the
+// start, since no block may copy into or arrive at another that has not initialised its barriers; and at the end the
+// producer waits for the last releases, since no block may leave while the other may still arrive at its barriers.
 //
 // Config: cluster_m and cluster_n, one of them 2 (both 1: no cluster, as step 5). tile_n a multiple of 16 where B is
 // shared: halves of whole eights. The grid is a multiple of the cluster.
@@ -27,9 +27,11 @@ FP8TWIN_DEVICE void produce_6(Config config, const TmaGemmArguments& arguments, 
     const Tile tile = cluster_tile(config, raster, index, rank);
     for (u32 block = 0; block < k_blocks_of(arguments.gemm); ++block, state.advance(config.stages)) {
       wait_parity(shared.empty(state.stage), state.phase ^ 1);
+      mbarrier_arrive_expect_tx_b64(shared.full(state.stage), shared.a_bytes + shared.b_bytes);
       load_k_block_of_cluster(config, arguments, shared, state.stage, tile, block, rank);
     }
   }
+  wait_for_last_releases(shared, state);
 }
 
 template <class Config>
@@ -56,7 +58,7 @@ FP8TWIN_DEVICE void consume_6(Config config, const GemmArguments& g, const Share
       promote(config, tile, scales, p, total);
       probe.promoted(block, total);
     }
-    probe.output(g, tile, total);
+    probe.output(g.m, g.n, tile, total);
     store_registers(config, g, tile, thread, total);
   }
 }
@@ -66,7 +68,7 @@ FP8TWIN_DEVICE void gemm_6_multicast(Config config, const TmaGemmArguments& argu
   const SharedLayout shared = shared_layout(config, shared_base());
 
   if (tid_x() == 0) init_barriers(shared, cluster_size(config) * consumer_threads(config) / 32);
-  barrier_cluster();
+  meet_after_init();
 
   if (tid_x() < warpgroup) {
     give_registers(config);
@@ -76,7 +78,6 @@ FP8TWIN_DEVICE void gemm_6_multicast(Config config, const TmaGemmArguments& argu
     take_registers(config);
     consume_6(config, arguments.gemm, shared, tid_x() - warpgroup);
   }
-  barrier_cluster();
 }
 
 }  // namespace fp8twin

@@ -33,9 +33,11 @@ FP8TWIN_DEVICE void produce_7(Config config, const TmaGemmArguments& arguments, 
     const Tile tile = cluster_tile(config, raster, index, rank);
     for (u32 block = 0; block < k_blocks_of(arguments.gemm); ++block, state.advance(config.stages)) {
       wait_parity(shared.empty(state.stage), state.phase ^ 1);
+      mbarrier_arrive_expect_tx_b64(shared.full(state.stage), shared.a_bytes + shared.b_bytes);
       load_k_block_of_cluster(config, arguments, shared, state.stage, tile, block, rank);
     }
   }
+  wait_for_last_releases(shared, state);
 }
 
 template <class Config>
@@ -64,8 +66,8 @@ FP8TWIN_DEVICE void consume_7(Config config, const TmaGemmArguments& arguments, 
       promote(config, tile, scales, p, total);
       probe.promoted(block, total);
     }
-    probe.output(g, tile, total);
-    store_staged(config, arguments, shared, tile, thread, total);
+    probe.output(g.m, g.n, tile, total);
+    store_slab(config, arguments, shared, tile.row0 + thread / warpgroup * 64, tile.column0, thread, total);
   }
   if (thread % warpgroup == 0) cp_async_bulk_wait_group<0>();
   bar_warp_sync(full_warp);
@@ -73,10 +75,10 @@ FP8TWIN_DEVICE void consume_7(Config config, const TmaGemmArguments& arguments, 
 
 template <class Config>
 FP8TWIN_DEVICE void gemm_7_full(Config config, const TmaGemmArguments& arguments) {
-  const SharedLayout shared = shared_layout(config, shared_base(), true);
+  const SharedLayout shared = shared_layout(config, shared_base(), Beside::whole_tile);
 
   if (tid_x() == 0) init_barriers(shared, cluster_size(config) * consumer_threads(config) / 32);
-  barrier_cluster();
+  meet_after_init();
 
   if (tid_x() < warpgroup) {
     give_registers(config);
@@ -86,7 +88,6 @@ FP8TWIN_DEVICE void gemm_7_full(Config config, const TmaGemmArguments& arguments
     take_registers(config);
     consume_7(config, arguments, shared, tid_x() - warpgroup);
   }
-  barrier_cluster();
 }
 
 }  // namespace fp8twin

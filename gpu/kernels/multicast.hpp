@@ -1,4 +1,4 @@
-// Two blocks of a cluster, one copy of what both read.
+// Two blocks of a cluster, one copy of what both read.  (From step 8 on up to eight, in rows and columns.)
 //
 //   cluster_m = 2                      cluster_n = 2
 //     block 0:  A0 . B                   block 0   block 1        tiles of D that share columns share B,
@@ -30,7 +30,10 @@ constexpr u32 cluster_size(Config config) {
 /// block whose tile lies outside; it copies zeros, takes part in everything, and stores nothing.
 template <class Config>
 FP8TWIN_DEVICE Raster cluster_raster(Config config, const GemmArguments& g) {
-  return raster_of(g.m, g.n, config.cluster_m * config.tile_m, config.cluster_n * config.tile_n);
+  Raster raster = raster_of(config.swapped ? g.n : g.m, config.swapped ? g.m : g.n,
+                            config.cluster_m * config.tile_m, config.cluster_n * config.tile_n);
+  raster.group = g.raster_group;
+  return raster;
 }
 
 /// This block's tile of cluster `index`.
@@ -41,45 +44,61 @@ FP8TWIN_DEVICE Tile cluster_tile(Config config, const Raster& raster, u32 index,
                  config.cluster_n * place.n + rank / config.cluster_m);
 }
 
-/// One tile of a stage: `rows` from row0 of the matrix. Shared by two blocks, this one copies its half for both.
+/// One tile of a stage: `rows` from row0 of the matrix. Shared by `parts` blocks, those of `cta_mask`, this one copies
+/// part number `part` for all of them.
 FP8TWIN_DEVICE void load_tile(u32 dst, const TensorMap& map, i32 column, u32 row0, u32 rows, u32 full,
-                              bool shared, u32 rank) {
-  if (shared) {
-    const u32 half = rows / 2 * rank;
-    cp_async_bulk_tensor_2d_shared_global_multicast(dst + half * k_block, map, column,
-                                                    static_cast<i32>(row0 + half), full, 0b11);
+                              u32 parts, u32 part, u32 cta_mask) {
+  if (parts > 1) {
+    const u32 first = rows / parts * part;
+    cp_async_bulk_tensor_2d_shared_global_multicast(dst + first * k_block, map, column,
+                                                    static_cast<i32>(row0 + first), full,
+                                                    static_cast<u16>(cta_mask));
   } else {
     cp_async_bulk_tensor_2d_shared_global(dst, map, column, static_cast<i32>(row0), full);
   }
 }
 
-/// load_k_block of a cluster.
+/// load_k_block of a cluster. Blocks of rank m, m + cluster_m, m + 2 cluster_m, ... share A's rows: part rank / cluster_m
+/// each; blocks m = 0, 1, ... of one of those columns share B's.
 template <class Config>
 FP8TWIN_DEVICE void load_k_block_of_cluster(Config config, const TmaGemmArguments& arguments,
                                             const SharedLayout& shared, u32 stage, const Tile& tile,
                                             u32 block, u32 rank) {
   const u32 full = shared.full(stage);
   const i32 column = static_cast<i32>(block * k_block);
-  mbarrier_arrive_expect_tx_b64(full, shared.a_bytes + shared.b_bytes);
-  load_tile(shared.a_tile(stage), arguments.a, column, tile.row0, config.tile_m, full, config.cluster_n == 2,
-            rank);
-  load_tile(shared.b_tile(stage), arguments.b, column, tile.column0, config.tile_n, full,
-            config.cluster_m == 2, rank);
+  const u32 place_m = rank % config.cluster_m, place_n = rank / config.cluster_m;
+  const u32 below = (1u << config.cluster_m) - 1;  // a column of blocks
+  u32 beside = 0;                                  // a row of blocks
+  FP8TWIN_UNROLL
+  for (u32 n = 0; n < config.cluster_n; ++n) beside |= 1u << (config.cluster_m * n);
+  load_tile(shared.a_tile(stage), arguments.a, column, tile.row0, config.tile_m, full, config.cluster_n,
+            place_n, beside << place_m);
+  load_tile(shared.b_tile(stage), arguments.b, column, tile.column0, config.tile_n, full, config.cluster_m,
+            place_m, below << (config.cluster_m * place_n));
 }
 
 /// release() in every block of the cluster: lane r arrives at block r.
 template <class Config>
 FP8TWIN_DEVICE void release_in_cluster(Config config, u32 empty) {
+  if (cluster_size(config) == 1) return release(empty);
   bar_warp_sync(full_warp);
   if (laneid() < cluster_size(config)) {
     mbarrier_arrive_shared_cluster_b64(mapa_shared_cluster_u32(empty, laneid()));
   }
 }
 
-/// All threads of the cluster meet.
-FP8TWIN_DEVICE void barrier_cluster() {
-  barrier_cluster_arrive();
+/// All threads of the cluster meet, past fence.mbarrier_init: they see each other's barriers, and nothing else.
+FP8TWIN_DEVICE void meet_after_init() {
+  barrier_cluster_arrive_relaxed();
   barrier_cluster_wait();
+}
+
+/// By the producer, at its end: until every stage has been released for the last time. Nobody arrives at this block's
+/// barriers after that, so it may leave.
+FP8TWIN_DEVICE void wait_for_last_releases(const SharedLayout& shared, PipelineState state) {
+  for (u32 i = 0; i < shared.stages; ++i, state.advance(shared.stages)) {
+    wait_parity(shared.empty(state.stage), state.phase ^ 1);
+  }
 }
 
 }  // namespace fp8twin

@@ -45,14 +45,14 @@ struct Probe {
   }
 
   /// The bits that the epilogue stores, zero where it stores nothing.
-  FP8TWIN_DEVICE void output(const GemmArguments& g, const Tile& tile,
+  FP8TWIN_DEVICE void output(u32 rows, u32 columns, const Tile& tile,
                              Registers<Config::width>& total) const {
     if (!config.trace || !on) return;
     FP8TWIN_UNROLL
     for (u32 i = 0; i < config.tile_n / 2; ++i) {
       const Coordinate at = accumulator_coordinate(thread, i);
       const u64 word = layout.output() + at.row * config.tile_n + at.column;
-      if (tile.row0 + at.row >= g.m || tile.column0 + at.column >= g.n) {
+      if (tile.row0 + at.row >= rows || tile.column0 + at.column >= columns) {
         st_global_u32(static_cast<u32*>(words) + word, 0);
       } else if (config.output_f32) {
         st_global_f32(static_cast<float*>(words) + word, total[i]);

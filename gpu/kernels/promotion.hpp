@@ -52,16 +52,23 @@ FP8TWIN_DEVICE BlockScales load_scales(Config config, const GemmArguments& g, co
 template <class Config>
 FP8TWIN_DEVICE void promote(Config config, const Tile& tile, const BlockScales& scales,
                             Accumulator<Config::width>& p, Registers<Config::width>& total) {
-  const u32 met = scale_blocks_met(config.tile_n);
+  const u32 met = scale_blocks_met(config.tile_n), offset = tile.column0 % 128;
+  float product[3][2];  // of each scale of B with each of A
+  FP8TWIN_UNROLL
+  for (u32 i = 0; i < 3; ++i) {
+    FP8TWIN_UNROLL
+    for (u32 half = 0; half < 2; ++half) product[i][half] = mul_rn(scales.a[half], scales.b[i]);
+  }
   FP8TWIN_UNROLL
   for (u32 group = 0; group < config.tile_n / 8; ++group) {
-    const u32 past = (tile.column0 % 128 + 8 * group) / 128;
-    const float scale_b = met == 1 || past == 0   ? scales.b[0]
-                          : met == 2 || past == 1 ? scales.b[1]
-                                                  : scales.b[2];
+    const bool first = met == 1 || offset + 8 * group < 128, second = met == 2 || offset + 8 * group < 256;
     FP8TWIN_UNROLL
     for (u32 i = 4 * group; i < 4 * group + 4; ++i) {
-      total[i] = fma_rn(mul_rn(scales.a[(i / 2) % 2], scale_b), p[i], total[i]);
+      const u32 half = (i / 2) % 2;
+      total[i] = fma_rn(first    ? product[0][half]
+                        : second ? product[1][half]
+                                 : product[2][half],
+                        p[i], total[i]);
     }
   }
 }

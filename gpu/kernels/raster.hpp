@@ -1,6 +1,6 @@
 // Rasterisation: in which order the tiles of D are computed.
 //
-//   rows in groups of 8; inside a group down the rows first, then one column to the right:
+//   rows in groups (of 8 here); inside a group down the rows first, then one column to the right:
 //
 //            n = 0   1   2
 //   m = 0      0   8  16         tiles that run at the same time (132 of them) then cover a block of D that is about
@@ -24,7 +24,7 @@ struct RasterPlace {
 
 struct Raster {
   u32 tiles_m, tiles_n;
-  static constexpr u32 group = 8;
+  u32 group = 8;
 
   constexpr u32 tiles() const { return tiles_m * tiles_n; }
   constexpr RasterPlace place(u32 index) const {

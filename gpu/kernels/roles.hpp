@@ -7,6 +7,7 @@
 //   registers    at launch 168 168 168: of 65536, the most that 384 threads can have
 //                after     40  232 232: P and total of 192 columns are 192 registers
 //                one consumer warpgroup: 256 threads have up to 255 each, and nothing needs to move
+//                three of them, 512 threads:  128 128 128 128  ->  32 160 160 160
 #pragma once
 
 #include "gpu/kernels/arguments.hpp"
@@ -17,13 +18,15 @@ namespace fp8twin {
 /// By all threads of the producer's warpgroup.
 template <class Config>
 FP8TWIN_DEVICE void give_registers(Config config) {
-  if (config.tile_m == 128) setmaxnreg_dec<40>();
+  if (consumer_threads(config) == 2 * warpgroup) setmaxnreg_dec<40>();
+  if (consumer_threads(config) == 3 * warpgroup) setmaxnreg_dec<32>();
 }
 
 /// By all consumers.
 template <class Config>
 FP8TWIN_DEVICE void take_registers(Config config) {
-  if (config.tile_m == 128) setmaxnreg_inc<232>();
+  if (consumer_threads(config) == 2 * warpgroup) setmaxnreg_inc<232>();
+  if (consumer_threads(config) == 3 * warpgroup) setmaxnreg_inc<160>();
 }
 
 /// Where the 64 rows of A of this consumer's warpgroup begin.

@@ -1,8 +1,8 @@
 // What a GEMM kernel keeps in shared memory, and where.
 //
 //   base, a multiple of 1024
-//   | A stage 0 | A stage 1 | ... | B stage 0 | ... | output staging | full[stages] | empty[stages] |
-//     tile_m x 128 bytes            tile_n x 128      step 7 only      8 bytes each
+//   | A stage 0 | A stage 1 | ... | B stage 0 | ... | output staging | scales 0 | ... | full[stages] | empty[stages] |
+//     tile_m x 128 bytes            tile_n x 128      from step 7 on   from step 8 on   8 bytes each
 //
 // Tiles are multiples of 1024 bytes (eight rows of 128), so each begins where the 128-byte swizzle's pattern begins.
 // Dynamic shared memory promises 16 bytes of alignment only: a launch asks for 1024 more than `end`, and the kernel
@@ -15,28 +15,42 @@
 namespace fp8twin {
 
 struct SharedLayout {
-  u32 base, stages, a_bytes, b_bytes, staging_bytes;
+  u32 base, stages, a_bytes, b_bytes, staging_bytes, scale_bytes;
 
   constexpr u32 a_tile(u32 stage) const { return base + stage * a_bytes; }
   constexpr u32 b_tile(u32 stage) const { return base + stages * a_bytes + stage * b_bytes; }
   constexpr u32 staging() const { return b_tile(stages); }
-  constexpr u32 full(u32 stage) const { return staging() + staging_bytes + 8 * stage; }
+  constexpr u32 scale_tile(u32 stage) const { return staging() + staging_bytes + stage * scale_bytes; }
+  constexpr u32 full(u32 stage) const { return scale_tile(stages) + 8 * stage; }
   constexpr u32 empty(u32 stage) const { return full(stages + stage); }
   constexpr u32 end() const { return empty(stages); }
 };
 
-/// `staging`: room for the whole output tile.
+/// What a kernel keeps beside the ring of tiles.
+enum class Beside {
+  nothing,
+  whole_tile,        // staging for the output tile
+  slabs_and_scales,  // staging for one slab of each consumer warpgroup, and in each stage the scales of A's rows
+};
+
 template <class Config>
-constexpr SharedLayout shared_layout(Config config, u32 base, bool staging = false) {
-  const u32 element = config.output_f32 ? 4 : 2;
-  return {base, config.stages, config.tile_m * k_block, config.tile_n * k_block,
-          staging ? config.tile_m * config.tile_n * element : 0};
+constexpr SharedLayout shared_layout(Config config, u32 base, Beside beside = Beside::nothing) {
+  const u32 element = config.output_f32 ? 4 : 2, tile = config.tile_m * config.tile_n * element;
+  const u32 scales = 4 * (config.swapped ? config.tile_n : config.tile_m);
+  return {base,
+          config.stages,
+          config.tile_m * k_block,
+          config.tile_n * k_block,
+          beside == Beside::nothing      ? 0
+          : beside == Beside::whole_tile ? tile
+                                         : tile / config.slabs,
+          beside == Beside::slabs_and_scales ? (scales + 127) / 128 * 128 : 0};  // TMA writes to multiples of 128
 }
 
 /// Dynamic shared memory that a launch asks for.
 template <class Config>
-constexpr u32 shared_bytes(Config config, bool staging = false) {
-  return 1024 + shared_layout(config, 0, staging).end();
+constexpr u32 shared_bytes(Config config, Beside beside = Beside::nothing) {
+  return 1024 + shared_layout(config, 0, beside).end();
 }
 
 /// The output is staged in panels: as wide as the widest swizzle that divides a row of the tile.

@@ -20,15 +20,16 @@
 
 namespace fp8twin {
 
-/// Panels of 64 rows each, from `base`, a multiple of 1024.
+/// Panels of `rows` rows each, from `base`, a multiple of 1024.
 struct Panels {
   u32 base;
   SwizzleMode mode;
+  u32 rows = 64;
 
   /// Byte `byte` of row `row` of the tile, before the swizzle.
   constexpr u32 linear(u32 row, u32 byte) const {
     const u32 width = swizzle_width(mode);
-    return base + byte / width * (64 * width) + row * width + byte % width;
+    return base + byte / width * (rows * width) + row * width + byte % width;
   }
   constexpr u32 address(u32 row, u32 byte) const { return swizzle(mode, linear(row, byte)); }
 };
@@ -68,11 +69,11 @@ FP8TWIN_DEVICE void stage_f32(Config config, const Panels& panels, u32 thread,
   }
 }
 
-/// One consumer warpgroup stores its 64 rows of the tile. `consumer` counts among the consumers. The copy drains while
-/// the next tile is computed: the thread that issues it waits, before the next tile is staged, until it has been read.
+/// One consumer warpgroup stores 64 rows of D from (row0, column0) on. The copy drains while the next tile is computed:
+/// the thread that issues it waits, before the next tile is staged, until it has been read.
 template <class Config>
-FP8TWIN_DEVICE void store_staged(Config config, const TmaGemmArguments& arguments, const SharedLayout& shared,
-                                 const Tile& tile, u32 consumer, Registers<Config::width>& total) {
+FP8TWIN_DEVICE void store_slab(Config config, const TmaGemmArguments& arguments, const SharedLayout& shared,
+                               u32 row0, u32 column0, u32 consumer, Registers<Config::width>& total) {
   const u32 number = consumer / warpgroup, thread = consumer % warpgroup;
   const u32 element = config.output_f32 ? 4 : 2, row_bytes = config.tile_n * element;
   const Panels panels = {shared.staging() + number * 64 * row_bytes, panel_mode(row_bytes)};
@@ -89,9 +90,8 @@ FP8TWIN_DEVICE void store_staged(Config config, const TmaGemmArguments& argument
   if (thread == 0) {
     const u32 width = swizzle_width(panels.mode);
     for (u32 byte = 0; byte < row_bytes; byte += width) {  // past D's ends TMA writes nothing
-      cp_async_bulk_tensor_2d_global_shared(arguments.d, static_cast<i32>(tile.column0 + byte / element),
-                                            static_cast<i32>(tile.row0 + 64 * number),
-                                            panels.linear(0, byte));
+      cp_async_bulk_tensor_2d_global_shared(arguments.d, static_cast<i32>(column0 + byte / element),
+                                            static_cast<i32>(row0), panels.linear(0, byte));
     }
     cp_async_bulk_commit_group();
   }

@@ -1,5 +1,7 @@
 #include "gpu/launch/card_gemm.hpp"
 
+#include <algorithm>
+
 #include "gpu/jit/kernels.hpp"
 #include "gpu/launch/tensor_map.hpp"
 
@@ -13,6 +15,39 @@ TensorMap encoded(TensorMapDescription description, const void* base) {
 
 }  // namespace
 
+TmaGemmArguments card_arguments(const LaunchPlan& plan, const CardOperands& operands,
+                                const TraceArguments& trace) {
+  const auto& [a, a_scale, b, b_scale, d] = operands;
+  TmaGemmArguments arguments = {};
+  arguments.gemm = arguments_of(plan, a, a_scale, b, b_scale, d, trace);
+  if (plan.config.step > 1) {
+    arguments.a = encoded(plan.a, plan.config.swapped() ? b : a);
+    arguments.b = encoded(plan.b, plan.config.swapped() ? a : b);
+  }
+  if (plan.config.stores_by_tma()) arguments.d = encoded(plan.d, d);
+  if (plan.config.loads_scales_by_tma()) arguments.a_scale = encoded(plan.a_scale, a_scale);
+  return arguments;
+}
+
+LaunchPlan resident(LaunchPlan plan, const Kernel& kernel) {
+  if (plan.config.step < 5 || plan.cluster == 1 || plan.grid_x == 0) return plan;
+  const u32 clusters =
+      kernel.most_resident_clusters({plan.grid_x, plan.grid_y, plan.cluster}, plan.threads, plan.shared_bytes);
+  if (clusters > 0) plan.grid_x = std::min(plan.grid_x, clusters * plan.cluster);
+  return plan;
+}
+
+void launch_on_card(const Kernel& kernel, const LaunchPlan& plan, const TmaGemmArguments& arguments,
+                    bool overlap) {
+  if (plan.grid_x == 0) return;
+  const Grid grid{plan.grid_x, plan.grid_y, plan.cluster, overlap};
+  if (plan.config.step == 1) {
+    kernel.launch(grid, plan.threads, plan.shared_bytes, arguments.gemm);
+  } else {
+    kernel.launch(grid, plan.threads, plan.shared_bytes, arguments);
+  }
+}
+
 CardGemm::CardGemm(const LaunchPlan& plan, const GemmOperands& operands, const CardGemmOptions& options)
     : plan_(plan),
       options_(options),
@@ -20,30 +55,20 @@ CardGemm::CardGemm(const LaunchPlan& plan, const GemmOperands& operands, const C
           padded_rows(operands.a, plan.m, plan.k, plan.a_stride))),
       b_(padded_rows(operands.b, plan.n, plan.k, plan.b_stride)),
       d_(plan.d_bytes()),
-      a_scale_(operands.a_scale),
+      a_scale_(arranged_scales(plan, operands.a_scale)),
       b_scale_(operands.b_scale),
       trace_(plan.config.trace ? plan.trace().words() : 0) {
   d_.fill(0xff);  // a NaN in either format: an element never stored is seen
   trace_.fill(0);
-  arguments_.gemm =
-      arguments_of(plan_, a_.device(), a_scale_.device(), b_.device(), b_scale_.device(), d_.device(),
-                   {trace_.device(), options_.trace_tile_m, options_.trace_tile_n});
-  if (plan_.config.step > 1) {
-    arguments_.a = encoded(plan_.a, a_.device());
-    arguments_.b = encoded(plan_.b, b_.device());
-  }
-  if (plan_.config.step == last_step) arguments_.d = encoded(plan_.d, d_.device());
+  arguments_ = card_arguments(
+      plan_, {a_.device(), a_scale_.device(), b_.device(), b_scale_.device(), d_.device()},
+      {trace_.device(), options_.trace_tile_m, options_.trace_tile_n});
 }
 
 void CardGemm::launch(KernelCache& kernels) const {
   if (plan_.grid_x == 0) return;
   const Kernel kernel = kernels.get(jit::gemm_source(plan_.config), plan_.config.name());
-  const Grid grid{plan_.grid_x, plan_.grid_y, plan_.cluster};
-  if (plan_.config.step == 1) {
-    kernel.launch(grid, plan_.threads, plan_.shared_bytes, arguments_.gemm);
-  } else {
-    kernel.launch(grid, plan_.threads, plan_.shared_bytes, arguments_);
-  }
+  launch_on_card(kernel, resident(plan_, kernel), arguments_);
 }
 
 GemmResult CardGemm::result() const {

@@ -6,6 +6,27 @@
 
 namespace fp8twin {
 
+/// Where a problem lies on the card: a and b with the plan's strides, a_scale as arranged_scales() makes it.
+struct CardOperands {
+  const u8* a;
+  const float* a_scale;
+  const u8* b;
+  const float* b_scale;
+  void* d;
+};
+
+/// A kernel's argument: pointers, extents, and the tensor maps that its step takes.
+TmaGemmArguments card_arguments(const LaunchPlan& plan, const CardOperands& operands,
+                                const TraceArguments& trace = {});
+
+/// The plan with no more blocks than the card holds at a time: of clusters, fewer than its multiprocessors would allow. A
+/// persistent kernel's surplus blocks would begin when the others end.
+LaunchPlan resident(LaunchPlan plan, const Kernel& kernel);
+
+/// Launches `kernel`, which is the plan's; does not wait. With `overlap` it may begin under the end of the launch before it.
+void launch_on_card(const Kernel& kernel, const LaunchPlan& plan, const TmaGemmArguments& arguments,
+                    bool overlap = false);
+
 struct CardGemmOptions {
   u32 trace_tile_m = 0, trace_tile_n = 0;  // in tiles
 };

@@ -13,11 +13,11 @@ namespace {
 
 constexpr std::array<std::string_view, last_step> names = {
     "gemm_1_one_tile",   "gemm_2_tma",       "gemm_3_stages", "gemm_4_specialised",
-    "gemm_5_persistent", "gemm_6_multicast", "gemm_7_full"};
+    "gemm_5_persistent", "gemm_6_multicast", "gemm_7_full",   "gemm_8_overlapped", "gemm_9_swapped"};
 
-/// Step 1 and the full kernel have them all, the steps between a few: narrow, even, straddling scale blocks, widest.
+/// Steps 1 and 7 to 9 have them all, the steps between a few: narrow, even, straddling scale blocks, widest.
 std::vector<u32> widths(int step) {
-  if (step > 1 && step < last_step) return {16, 64, 112, 128, 152, 192};
+  if (step > 1 && step < 7) return {16, 64, 112, 128, 152, 192};
   std::vector<u32> all;
   for (u32 n = 8; n <= 192; n += 8) all.push_back(n);
   return all;
@@ -25,37 +25,61 @@ std::vector<u32> widths(int step) {
 
 std::vector<u32> heights(int step) {
   if (step < 4) return {64};
+  if (step == 8) return {64, 128, 192, 256};
   return {64, 128};
 }
 
 struct Cluster {
   u32 m, n;
+  std::string text() const { return fmt::format("{}x{}", m, n); }
 };
 
 std::vector<Cluster> clusters(int step) {
   if (step < 6) return {{1, 1}};
-  return {{1, 1}, {2, 1}, {1, 2}};
+  if (step < 8) return {{1, 1}, {2, 1}, {1, 2}};
+  return {{1, 1}, {2, 1}, {1, 2}, {2, 2}, {4, 1}, {1, 4}};
 }
 
-/// Halves of a shared tile of B must be whole eights of rows.
-bool halves(u32 tile_n, Cluster cluster) { return cluster.m == 1 || tile_n % 16 == 0; }
+std::vector<u32> numbers_in_flight(int step) {
+  if (step < 8) return {1};
+  return {1, 2, 4};
+}
+
+/// Parts of a shared tile must be whole eights of rows. A's always are.
+bool parts(u32 tile_n, Cluster cluster) { return tile_n % (8 * cluster.m) == 0; }
+
+/// Registers that accumulators and totals may have: what a thread has (gpu/kernels/roles.hpp), less what all else needs.
+u32 most_accumulator_registers(const GemmConfig& config) {
+  const u32 consumers = config.tile_m / (64 * config.slabs());
+  return consumers == 1 ? 208 : consumers == 2 ? 192 : 128;
+}
+
+bool fits_registers(const GemmConfig& config) {
+  return (config.in_flight + config.slabs()) * config.tile_n / 2 <= most_accumulator_registers(config);
+}
+
+/// Batches of K blocks are for consumers of one slab.
+bool fits_batch(const GemmConfig& config) { return config.slabs() == 1 || config.in_flight == 1; }
 
 bool ring(int step) { return step >= 3; }
 
 }  // namespace
 
 std::string GemmConfig::name() const {
-  return fmt::format("{}_{}x{}_s{}_c{}x{}_{}{}", step_name(step), tile_m, tile_n, stages, cluster_m,
-                     cluster_n, output_f32 ? "f32" : "bf16", trace ? "_trace" : "");
+  return fmt::format("{}_{}x{}_s{}_c{}x{}_{}{}{}", step_name(step), tile_m, tile_n, stages, cluster_m,
+                     cluster_n, step >= 8 ? fmt::format("p{}_", in_flight) : "",
+                     output_f32 ? "f32" : "bf16", trace ? "_trace" : "");
 }
 
 MachineConfig GemmConfig::machine() const {
-  return {tile_m, tile_n, stages, cluster_m, cluster_n, output_f32, trace};
+  return {tile_m, tile_n, stages, cluster_m, cluster_n, output_f32, trace, slabs(), in_flight, swapped()};
 }
 
-u32 GemmConfig::threads() const { return step < 4 ? warpgroup : warpgroup + consumer_threads(*this); }
+u32 GemmConfig::threads() const {
+  return step < 4 ? warpgroup : warpgroup + consumer_threads(machine());
+}
 
-u32 GemmConfig::shared_bytes() const { return fp8twin::shared_bytes(*this, step == last_step); }
+u32 GemmConfig::shared_bytes() const { return fp8twin::shared_bytes(machine(), beside()); }
 
 std::string_view step_name(int step) {
   if (step < first_step || step > last_step) {
@@ -76,9 +100,13 @@ int step_from_name(std::string_view name) {
 u32 most_stages(const GemmConfig& config) {
   if (!ring(config.step)) return 1;
   GemmConfig more = config;
-  for (more.stages = 8; more.stages > 2 && more.shared_bytes() > most_shared_bytes; --more.stages) {
+  for (more.stages = config.step < 8 ? 8 : 16; more.stages > 2 && more.shared_bytes() > most_shared_bytes; --more.stages) {
   }
   return more.stages;
+}
+
+u32 usual_stages(const GemmConfig& config) {
+  return std::min(most_stages(config), config.step < 7 ? 4u : config.step == 7 ? 8u : 16u);
 }
 
 std::vector<GemmConfig> offered_configs(int step) {
@@ -87,10 +115,13 @@ std::vector<GemmConfig> offered_configs(int step) {
     for (const Cluster cluster : clusters(step)) {
       for (const u32 tile_m : heights(step)) {
         for (const u32 tile_n : widths(step)) {
-          if (!halves(tile_n, cluster)) continue;
-          GemmConfig config{step, tile_m, tile_n, 1, cluster.m, cluster.n, output_f32, false};
-          config.stages = std::min(most_stages(config), step == last_step ? 8u : 4u);
-          all.push_back(config);
+          for (const u32 in_flight : numbers_in_flight(step)) {
+            GemmConfig config{step,      tile_m,     tile_n, 1,        cluster.m,
+                              cluster.n, output_f32, false,  in_flight};
+            if (!parts(tile_n, cluster) || !fits_registers(config) || !fits_batch(config)) continue;
+            config.stages = usual_stages(config);
+            if (config.shared_bytes() <= most_shared_bytes) all.push_back(config);
+          }
         }
       }
     }
@@ -124,16 +155,30 @@ void check_offered(const GemmConfig& config) {
   const std::vector<Cluster> offered = clusters(config.step);
   if (std::none_of(offered.begin(), offered.end(),
                    [&](Cluster one) { return one.m == cluster.m && one.n == cluster.n; })) {
-    throw Error(fmt::format("{}: clusters of {}x{} are not offered; offered {}", step, cluster.m, cluster.n,
-                            offered.size() == 1 ? "is 1x1" : "are 1x1, 2x1, 1x2"));
+    std::vector<std::string> texts;
+    for (const Cluster one : offered) texts.push_back(one.text());
+    throw Error(fmt::format("{}: clusters of {} are not offered; offered {} {}", step, cluster.text(),
+                            texts.size() == 1 ? "is" : "are", fmt::join(texts, ", ")));
   }
-  if (!halves(config.tile_n, cluster)) {
+  if (!parts(config.tile_n, cluster)) {
     throw Error(fmt::format(
-        "{}: a tile of {} columns has no halves of whole eights for a cluster of {}x{}: a multiple "
-        "of 16 is needed",
-        step, config.tile_n, cluster.m, cluster.n));
+        "{}: a tile of {} columns has no {} of whole eights for a cluster of {}: a multiple of {} is needed",
+        step, config.tile_n, cluster.m == 2 ? "halves" : "quarters", cluster.text(), 8 * cluster.m));
   }
-  const u32 least = ring(config.step) ? 2 : 1, most = most_stages(config);
+  if (const std::vector<u32> numbers = numbers_in_flight(config.step);
+      !is_any_of(config.in_flight, numbers) || !fits_batch(config)) {
+    throw Error(fmt::format("{}: {} K blocks in flight with tiles of {} rows are not offered; offered are {}",
+                            step, config.in_flight, config.tile_m,
+                            config.slabs() == 1 ? fmt::format("{}", fmt::join(numbers, ", ")) : "1"));
+  }
+  if (config.step >= 8 && !fits_registers(config)) {
+    throw Error(fmt::format("{}: a tile of {}x{} with {} in flight needs {} registers of a thread for sums; {} "
+                            "are the most",
+                            step, config.tile_m, config.tile_n, config.in_flight,
+                            (config.in_flight + config.slabs()) * config.tile_n / 2,
+                            most_accumulator_registers(config)));
+  }
+  const u32 least = ring(config.step) ? std::max(2u, config.in_flight) : 1, most = most_stages(config);
   if (config.stages < least || config.stages > most) {
     throw Error(fmt::format("{0}: with tiles of {2}x{3} the number of stages is {4}, found {1}", step,
                             config.stages, config.tile_m, config.tile_n,
@@ -146,7 +191,8 @@ GemmConfig default_config(int step, i64 m, i64 n, bool output_f32, u32 multiproc
   double least = 0;
   for (const GemmConfig& config : offered_configs(step)) {
     if (config.output_f32 != output_f32 || config.cluster_m * config.cluster_n > 1) continue;
-    if (config.tile_n > 128 && step < last_step) continue;
+    if (config.tile_n > 128 && step < 7) continue;
+    if (config.in_flight > 1 || config.tile_m > 128) continue;
     const i64 tiles_m = (m + config.tile_m - 1) / config.tile_m,
               tiles_n = (n + config.tile_n - 1) / config.tile_n;
     const i64 waves = (tiles_m * tiles_n + multiprocessors - 1) / multiprocessors;
@@ -160,7 +206,7 @@ GemmConfig default_config(int step, i64 m, i64 n, bool output_f32, u32 multiproc
   }
   // In more than one wave blocks below one another share B: half the traffic for it.
   const i64 tiles_m = (m + best.tile_m - 1) / best.tile_m, tiles_n = (n + best.tile_n - 1) / best.tile_n;
-  if (step >= 6 && tiles_m % 2 == 0 && tiles_m * tiles_n > multiprocessors && halves(best.tile_n, {2, 1})) {
+  if (step >= 6 && tiles_m % 2 == 0 && tiles_m * tiles_n > multiprocessors && parts(best.tile_n, {2, 1})) {
     best.cluster_m = 2;
   }
   return best;

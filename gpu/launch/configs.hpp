@@ -8,6 +8,8 @@
 //   5 gemm_5_persistent    M x N     2 and up   -                   128 + 2 M          N a multiple of 8 up to 192
 //   6 gemm_6_multicast     M x N     2 and up   1x1, 2x1, 1x2       128 + 2 M
 //   7 gemm_7_full          M x N     2 and up   1x1, 2x1, 1x2       128 + 2 M
+//   8 gemm_8_overlapped    M x N     2 and up   up to 4 blocks      128 + 2 M / slabs  M is 64, 128, 192 or 256
+//   9 gemm_9_swapped       M x N     2 and up   up to 4 blocks      128 + 2 M          M of B's rows x N of A's
 //
 // Each step offers a finite list of tiles and clusters: those are compiled for every commit, without spills, and compared
 // with the model. Stages are an offset and a loop bound: any number that fits shared memory.
@@ -19,23 +21,36 @@
 #include <vector>
 
 #include "gpu/kernels/config.hpp"
+#include "gpu/kernels/shared_layout.hpp"
 
 namespace fp8twin {
 
-inline constexpr int first_step = 1, last_step = 7;
+inline constexpr int first_step = 1, last_step = 9;
 /// Shared memory of a block on SM90.
 inline constexpr u32 most_shared_bytes = 227 * 1024;
 
 struct GemmConfig {
-  int step = last_step;
+  int step = 7;
   u32 tile_m = 128, tile_n = 128;
   u32 stages = 4;
   u32 cluster_m = 1, cluster_n = 1;
   bool output_f32 = false;
   bool trace = false;
+  u32 in_flight = 1;  // from step 8 on: K blocks of a warpgroup on the tensor core at a time
 
-  /// "gemm_7_full_128x128_s4_c2x1_bf16": also the kernel's entry on the card.
+  /// "gemm_7_full_128x128_s4_c2x1_bf16": also the kernel's entry on the card. From step 8 on with in_flight: "..._p2_bf16".
   std::string name() const;
+  /// Slabs of 64 rows for each consumer warpgroup.
+  u32 slabs() const { return tile_m == 256 ? 2 : 1; }
+  /// The rows of a tile are B's: it is one of D transposed.
+  bool swapped() const { return step == 9; }
+  /// D leaves through a tensor map.
+  bool stores_by_tma() const { return step >= 7; }
+  /// A's scales come through a tensor map, transposed.
+  bool loads_scales_by_tma() const { return step >= 8; }
+  Beside beside() const {
+    return step < 7 ? Beside::nothing : step == 7 ? Beside::whole_tile : Beside::slabs_and_scales;
+  }
   /// The same for a kernel on the emulated machine.
   MachineConfig machine() const;
   u32 threads() const;
@@ -48,8 +63,10 @@ std::string_view step_name(int step);
 /// Takes a step's name or its number. Throws Error for anything else.
 int step_from_name(std::string_view name);
 
-/// Most stages that fit shared memory beside the rest, 8 at most: more would not help.
+/// Most stages that fit shared memory beside the rest; 8 at most, and 16 from step 8 on.
 u32 most_stages(const GemmConfig& config);
+/// As many of them as the step uses when nothing is asked for.
+u32 usual_stages(const GemmConfig& config);
 
 /// Tiles, clusters and outputs of every step, each with its usual number of stages; without trace.
 std::vector<GemmConfig> offered_configs();

@@ -26,17 +26,29 @@ std::vector<u8> moved_rows(std::span<const u8> bytes, u64 rows, u64 width, u64 f
 
 void check_operands(const LaunchPlan& plan, const GemmOperands& operands, u32 trace_tile_m,
                     u32 trace_tile_n) {
-  const u64 k_blocks = plan.trace().k_blocks, n_blocks = (u64{plan.n} + 127) / 128;
+  const u64 k_blocks = plan.k_blocks(), n_blocks = (u64{plan.n} + 127) / 128;
   need("a", operands.a.size(), u64{plan.m} * plan.k);
   need("b", operands.b.size(), u64{plan.n} * plan.k);
   need("a_scale", operands.a_scale.size(), plan.m * k_blocks);
   need("b_scale", operands.b_scale.size(), n_blocks * k_blocks);
   if (!plan.config.trace || plan.grid_x == 0) return;
   const u64 row = u64{trace_tile_m} * plan.config.tile_m, column = u64{trace_tile_n} * plan.config.tile_n;
-  if (row >= plan.m || column >= plan.n) {
-    throw Error(fmt::format("the tile to trace, {},{}, begins at row {}, column {}: D is {} x {}",
-                            trace_tile_m, trace_tile_n, row, column, plan.m, plan.n));
+  if (row >= plan.rows() || column >= plan.columns()) {
+    throw Error(fmt::format("the tile to trace, {},{}, begins at row {}, column {}: D{} is {} x {}",
+                            trace_tile_m, trace_tile_n, row, column,
+                            plan.config.swapped() ? " transposed" : "", plan.rows(), plan.columns()));
   }
+}
+
+std::vector<float> arranged_scales(const LaunchPlan& plan, std::span<const float> a_scale) {
+  if (!plan.config.loads_scales_by_tma()) return {a_scale.begin(), a_scale.end()};
+  std::vector<float> transposed(plan.k_blocks() * plan.a_scale_stride);
+  for (u32 block = 0; block < plan.k_blocks(); ++block) {
+    for (u32 row = 0; row < plan.m; ++row) {
+      transposed[block * plan.a_scale_stride + row] = a_scale[u64{row} * plan.k_blocks() + block];
+    }
+  }
+  return transposed;
 }
 
 std::vector<u8> padded_rows(std::span<const u8> bytes, u64 rows, u64 width, u64 stride) {

@@ -27,6 +27,9 @@ struct GemmResult {
 /// Throws Error unless the spans have the sizes that the plan's extents say, and the traced tile is one of D's.
 void check_operands(const LaunchPlan& plan, const GemmOperands& operands, u32 trace_tile_m, u32 trace_tile_n);
 
+/// a_scale as the kernel reads it: as it is, or from step 8 on transposed, [k_blocks][plan.a_scale_stride].
+std::vector<float> arranged_scales(const LaunchPlan& plan, std::span<const float> a_scale);
+
 /// `rows` rows of `width` bytes, put `stride` apart.
 std::vector<u8> padded_rows(std::span<const u8> bytes, u64 rows, u64 width, u64 stride);
 

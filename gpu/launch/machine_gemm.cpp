@@ -7,6 +7,8 @@
 #include "gpu/kernels/gemm_5_persistent.hpp"
 #include "gpu/kernels/gemm_6_multicast.hpp"
 #include "gpu/kernels/gemm_7_full.hpp"
+#include "gpu/kernels/gemm_8_overlapped.hpp"
+#include "gpu/kernels/gemm_9_swapped.hpp"
 
 namespace fp8twin {
 namespace {
@@ -40,8 +42,12 @@ machine::LaunchReport launch_step(const LaunchPlan& plan, const TmaGemmArguments
       return launch([&](const Tma& g) { gemm_5_persistent(config, g); }, arguments);
     case 6:
       return launch([&](const Tma& g) { gemm_6_multicast(config, g); }, arguments);
-    default:
+    case 7:
       return launch([&](const Tma& g) { gemm_7_full(config, g); }, arguments);
+    case 8:
+      return launch([&](const Tma& g) { gemm_8_overlapped(config, g); }, arguments);
+    default:
+      return launch([&](const Tma& g) { gemm_9_swapped(config, g); }, arguments);
   }
 }
 
@@ -60,19 +66,21 @@ MachineGemmResult run_on_machine(const LaunchPlan& plan, const GemmOperands& ope
   machine::GlobalMemory memory;
   memory.add("a", a.data(), a.size(), Access::read);
   memory.add("b", b.data(), b.size(), Access::read);
-  memory.add("a_scale", operands.a_scale.data(), operands.a_scale.size_bytes(), Access::read);
+  const std::vector<float> a_scale = arranged_scales(plan, operands.a_scale);
+  memory.add("a_scale", a_scale.data(), 4 * a_scale.size(), Access::read);
   memory.add("b_scale", operands.b_scale.data(), operands.b_scale.size_bytes(), Access::read);
   memory.add("d", d.data(), d.size(), Access::write);
   memory.add("trace", result.trace.data(), 4 * result.trace.size(), Access::write);
 
   TmaGemmArguments arguments = {};
-  arguments.gemm = arguments_of(plan, a.data(), operands.a_scale.data(), b.data(), operands.b_scale.data(),
+  arguments.gemm = arguments_of(plan, a.data(), a_scale.data(), b.data(), operands.b_scale.data(),
                                 d.data(), {result.trace.data(), options.trace_tile_m, options.trace_tile_n});
   if (plan.config.step > 1) {
-    arguments.a = encoded(plan.a, a.data());
-    arguments.b = encoded(plan.b, b.data());
+    arguments.a = encoded(plan.a, plan.config.swapped() ? b.data() : a.data());
+    arguments.b = encoded(plan.b, plan.config.swapped() ? a.data() : b.data());
   }
-  if (plan.config.step == last_step) arguments.d = encoded(plan.d, d.data());
+  if (plan.config.stores_by_tma()) arguments.d = encoded(plan.d, d.data());
+  if (plan.config.loads_scales_by_tma()) arguments.a_scale = encoded(plan.a_scale, a_scale.data());
 
   machine::LaunchOptions launch = options.launch;
   launch.memory = &memory;

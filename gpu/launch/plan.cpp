@@ -30,25 +30,48 @@ TensorMapDescription operand_map(u32 rows, u32 k, u64 stride, u32 box_rows) {
           .swizzle = SwizzleMode::b128};
 }
 
-/// D in panels of 64 rows.
+/// A's scales, [k_blocks, m], in boxes of one K block.
+TensorMapDescription scale_map(const LaunchPlan& plan) {
+  return {.element = TensorElement::f32,
+          .rank = 2,
+          .size = {std::max(plan.m, 1u), std::max(plan.k_blocks(), 1u), 1},
+          .stride = {4 * plan.a_scale_stride, 0},
+          .box = {plan.config.swapped() ? plan.config.tile_n : plan.config.tile_m, 1, 1},
+          .swizzle = SwizzleMode::none};
+}
+
+/// D in panels of 64 rows; where operands are swapped, of all the tile's columns, which are rows of D.
 TensorMapDescription output_map(const LaunchPlan& plan) {
-  const bool f32 = plan.config.output_f32;
+  const bool f32 = plan.config.output_f32, swapped = plan.config.swapped();
   const u32 element = f32 ? 4 : 2;
-  const SwizzleMode mode = panel_mode(plan.config.tile_n * element);
+  const SwizzleMode mode = swapped ? SwizzleMode::b128 : panel_mode(plan.config.tile_n * element);
   return {.element = f32 ? TensorElement::f32 : TensorElement::bf16,
           .rank = 2,
           .size = {std::max(plan.n, 1u), std::max(plan.m, 1u), 1},
           .stride = {plan.d_stride * element, 0},
-          .box = {swizzle_width(mode) / element, 64, 1},
+          .box = {swizzle_width(mode) / element, swapped ? plan.config.tile_n : 64, 1},
           .swizzle = mode};
+}
+
+/// Rows of tiles in a group, so that the tiles of one wave read the least of A and B.
+u32 best_raster_group(const LaunchPlan& plan, u32 multiprocessors) {
+  const GemmConfig& config = plan.config;
+  const u32 height = config.cluster_m * config.tile_m, width = config.cluster_n * config.tile_n;
+  const u32 wave = std::max(multiprocessors / (config.cluster_m * config.cluster_n), 1u);
+  u32 best = 1;
+  const auto lines = [&](u32 group) { return u64{group} * height + u64{(wave + group - 1) / group} * width; };
+  for (const u32 group : {2u, 4u, 8u, 16u, 32u}) {
+    if (lines(group) < lines(best)) best = group;
+  }
+  return best;
 }
 
 void set_grid(LaunchPlan& plan, u32 multiprocessors) {
   const GemmConfig& config = plan.config;
   if (plan.m == 0 || plan.n == 0) return;
   plan.cluster = config.cluster_m * config.cluster_n;
-  const Raster raster =
-      raster_of(plan.m, plan.n, config.cluster_m * config.tile_m, config.cluster_n * config.tile_n);
+  const Raster raster = raster_of(plan.rows(), plan.columns(), config.cluster_m * config.tile_m,
+                                  config.cluster_n * config.tile_n);
   const u64 tiles = u64{raster.tiles_m} * raster.tiles_n;
   if (tiles > 0x7fffffff) {
     throw Error(fmt::format("D is {} x {}: {} tiles of {}x{} are more than a grid counts", plan.m, plan.n,
@@ -73,7 +96,7 @@ void set_grid(LaunchPlan& plan, u32 multiprocessors) {
 
 }  // namespace
 
-TraceLayout LaunchPlan::trace() const { return {config.tile_m, config.tile_n, (k + k_block - 1) / k_block}; }
+TraceLayout LaunchPlan::trace() const { return {config.tile_m, config.tile_n, k_blocks()}; }
 
 LaunchPlan plan_gemm(i64 m, i64 n, i64 k, const GemmConfig& config, u32 multiprocessors) {
   check_offered(config);
@@ -86,17 +109,21 @@ LaunchPlan plan_gemm(i64 m, i64 n, i64 k, const GemmConfig& config, u32 multipro
   plan.shared_bytes = config.shared_bytes();
   const u64 element = config.output_f32 ? 4 : 2;
   plan.a_stride = plan.b_stride = config.step == 1 ? plan.k : std::max<u64>(rounded_up(plan.k, 16), 16);
-  plan.d_stride = config.step == last_step ? rounded_up(plan.n, 16 / element) : plan.n;
-  plan.a = operand_map(plan.m, plan.k, plan.a_stride, config.tile_m / config.cluster_n);
-  plan.b = operand_map(plan.n, plan.k, plan.b_stride, config.tile_n / config.cluster_m);
+  plan.d_stride = config.stores_by_tma() ? rounded_up(plan.n, 16 / element) : plan.n;
+  plan.a = operand_map(plan.rows(), plan.k, plan.a_stride, config.tile_m / config.cluster_n);
+  plan.b = operand_map(plan.columns(), plan.k, plan.b_stride, config.tile_n / config.cluster_m);
   plan.d = output_map(plan);
+  plan.a_scale_stride = std::max<u64>(rounded_up(plan.m, 4), 4);
+  plan.a_scale = scale_map(plan);
+  plan.raster_group = config.step < 8 ? 8 : best_raster_group(plan, multiprocessors);
   set_grid(plan, multiprocessors);
   return plan;
 }
 
 GemmArguments arguments_of(const LaunchPlan& plan, const u8* a, const float* a_scale, const u8* b,
                            const float* b_scale, void* d, const TraceArguments& trace) {
-  return {a, a_scale, b, b_scale, d, plan.m, plan.n, plan.k, static_cast<u32>(plan.d_stride), trace};
+  return {a,      a_scale, b,     b_scale,          d, plan.m, plan.n, plan.k, static_cast<u32>(plan.d_stride),
+          trace,  plan.raster_group};
 }
 
 }  // namespace fp8twin

@@ -25,9 +25,15 @@ struct LaunchPlan {
 
   u64 a_stride = 0, b_stride = 0;  // bytes (and codes) from row to row
   u64 d_stride = 0;                // elements
-  TensorMapDescription a, b,
-      d;  // base 0: whoever launches knows the addresses; step 1 uses none, 2 to 6 not d
+  // Base 0: whoever launches knows the addresses. Step 1 uses none, 2 to 6 not d, 7 not a_scale.
+  TensorMapDescription a, b, d, a_scale;
+  u64 a_scale_stride = 0;  // floats from K block to K block, where the scales go transposed
+  u32 raster_group = 8;
 
+  /// The extents of the product as the kernel sees it: M and N, or N and M where the operands are swapped.
+  u32 rows() const { return config.swapped() ? n : m; }
+  u32 columns() const { return config.swapped() ? m : n; }
+  u32 k_blocks() const { return (k + k_block - 1) / k_block; }
   TraceLayout trace() const;
   u64 a_bytes() const { return u64{m} * a_stride; }
   u64 b_bytes() const { return u64{n} * b_stride; }

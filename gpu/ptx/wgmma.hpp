@@ -37,6 +37,22 @@ struct Registers {
   FP8TWIN_DEVICE float& operator[](u32 i) { return reg[i]; }
 };
 
+/// Several of each, for a kernel that has more than one product under way, or more than one tile. The constructors'
+/// arguments are for machines that take width and count at run time.
+template <u32 N, u32 Count>
+struct Accumulators {
+  Accumulator<N> at[Count];
+  FP8TWIN_DEVICE Accumulators(u32, u32) {}
+  FP8TWIN_DEVICE Accumulator<N>& operator[](u32 i) { return at[i]; }
+};
+
+template <u32 N, u32 Count>
+struct RegisterSets {
+  Registers<N> at[Count];
+  FP8TWIN_DEVICE RegisterSets(u32, u32) {}
+  FP8TWIN_DEVICE Registers<N>& operator[](u32 i) { return at[i]; }
+};
+
 /// This thread's share of A in registers: four codes in each.
 struct AFragment {
   u32 reg[4];

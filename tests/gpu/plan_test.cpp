@@ -25,16 +25,16 @@ std::string refusal(const GemmConfig& config) {
 
 }  // namespace
 
-TEST_CASE("the raster meets every tile once, in groups of eight rows") {
+TEST_CASE("the raster meets every tile once, in groups of rows") {
   for (u32 tiles_m = 1; tiles_m <= 20; ++tiles_m) {
-    for (u32 tiles_n = 1; tiles_n <= 9; ++tiles_n) {
-      const Raster raster{tiles_m, tiles_n};
+    for (const auto& [tiles_n, group] : {std::pair<u32, u32>{1, 8}, {9, 8}, {5, 2}, {7, 1}, {3, 32}}) {
+      const Raster raster{tiles_m, tiles_n, group};
       std::set<std::pair<u32, u32>> met;
       for (u32 index = 0; index < raster.tiles(); ++index) {
         const RasterPlace place = raster.place(index);
         REQUIRE(place.m < tiles_m);
         REQUIRE(place.n < tiles_n);
-        CHECK(place.m / Raster::group == index / (Raster::group * tiles_n));
+        CHECK(place.m / group == index / (group * tiles_n));
         met.insert({place.m, place.n});
       }
       CHECK(met.size() == raster.tiles());
@@ -48,7 +48,7 @@ TEST_CASE("the raster meets every tile once, in groups of eight rows") {
 TEST_CASE("shared memory: nothing overlaps, tiles begin on the swizzle's period, barriers on eight bytes") {
   for (const GemmConfig& config : offered_configs()) {
     INFO(config.name());
-    const SharedLayout shared = shared_layout(config, 4096, config.step == last_step);
+    const SharedLayout shared = shared_layout(config.machine(), 4096, config.beside());
     u32 end = 4096;
     const auto next = [&](u32 begin, u32 bytes, u32 alignment) {
       CHECK(begin >= end);
@@ -58,6 +58,9 @@ TEST_CASE("shared memory: nothing overlaps, tiles begin on the swizzle's period,
     for (u32 stage = 0; stage < config.stages; ++stage) next(shared.a_tile(stage), config.tile_m * 128, 1024);
     for (u32 stage = 0; stage < config.stages; ++stage) next(shared.b_tile(stage), config.tile_n * 128, 1024);
     next(shared.staging(), shared.staging_bytes, 1024);
+    for (u32 stage = 0; stage < config.stages; ++stage) {
+      next(shared.scale_tile(stage), shared.scale_bytes, config.loads_scales_by_tma() ? 128 : 1);
+    }
     for (u32 stage = 0; stage < config.stages; ++stage) next(shared.full(stage), 8, 8);
     for (u32 stage = 0; stage < config.stages; ++stage) next(shared.empty(stage), 8, 8);
     CHECK(shared.end() == end);
@@ -74,8 +77,9 @@ TEST_CASE(
   for (const GemmConfig& config : all) {
     names.insert(config.name());
     CHECK(refusal(config) == "");
-    CHECK(config.threads() <= 384);
-    if (config.step == last_step) CHECK(config.stages >= 3);
+    CHECK(config.threads() <= (config.tile_m == 192 ? 512 : 384));
+    if (config.step >= 7) CHECK(config.stages >= (config.output_f32 ? 2 : 3));
+    CHECK(config.stages >= config.in_flight);
   }
   CHECK(names.size() == all.size());
   for (int step = first_step; step <= last_step; ++step) {
@@ -84,6 +88,8 @@ TEST_CASE(
     CHECK(step_from_name(std::to_string(step)) == step);
   }
   CHECK(GemmConfig{.stages = 4, .cluster_m = 2}.name() == "gemm_7_full_128x128_s4_c2x1_bf16");
+  CHECK(GemmConfig{.step = 8, .tile_m = 64, .tile_n = 32, .stages = 9, .in_flight = 4}.name() ==
+        "gemm_8_overlapped_64x32_s9_c1x1_p4_bf16");
 }
 
 TEST_CASE("what is not offered is refused in a sentence that says what is") {
@@ -98,6 +104,13 @@ TEST_CASE("what is not offered is refused in a sentence that says what is") {
   CHECK(refusal({.cluster_m = 2, .cluster_n = 2}) ==
         "gemm_7_full: clusters of 2x2 are not offered; offered are 1x1, 2x1, 1x2");
   CHECK(refusal({.tile_n = 24, .cluster_m = 2}).find("no halves of whole eights") != std::string::npos);
+  CHECK(refusal({.step = 8, .tile_m = 128, .tile_n = 24, .cluster_m = 4})
+            .find("has no quarters of whole eights") != std::string::npos);
+  CHECK(refusal({.step = 8, .tile_m = 256, .tile_n = 64, .stages = 3, .in_flight = 2}) ==
+        "gemm_8_overlapped: 2 K blocks in flight with tiles of 256 rows are not offered; offered are 1");
+  CHECK(refusal({.step = 8, .tile_m = 256, .tile_n = 192, .stages = 2}) ==
+        "gemm_8_overlapped: a tile of 256x192 with 1 in flight needs 288 registers of a thread for sums; 192 "
+        "are the most");
   CHECK(refusal({.stages = 1}) ==
         "gemm_7_full: with tiles of 128x128 the number of stages is 2 to 6, found 1");
   CHECK(refusal({.step = 1, .tile_m = 64, .stages = 2}) ==
@@ -124,9 +137,10 @@ TEST_CASE("a plan pads what TMA needs, and covers D") {
         CHECK(plan.a.box[1] * config.cluster_n == config.tile_m);
         CHECK(plan.b.box[1] * config.cluster_m == config.tile_n);
       }
-      if (config.step == last_step) {
+      if (config.stores_by_tma()) {
         CHECK(plan.d.stride[0] % 16 == 0);
-        CHECK(config.tile_n % plan.d.box[0] == 0);
+        CHECK((config.swapped() ? 64 : config.tile_n) % plan.d.box[0] == 0);
+        CHECK(plan.d.box[1] == (config.swapped() ? config.tile_n : 64));
         CHECK(plan.d.size[0] == plan.n);
       }
     }
@@ -156,6 +170,6 @@ TEST_CASE("the default is offered, and small where D is") {
       }
     }
   }
-  CHECK(default_config(last_step, 1, 1, false, 132).tile_m == 64);
-  CHECK(default_config(last_step, 4096, 7168, false, 132).tile_m == 128);
+  CHECK(default_config(7, 1, 1, false, 132).tile_m == 64);
+  CHECK(default_config(7, 4096, 7168, false, 132).tile_m == 128);
 }

@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <cmath>
 #include <cstring>
+#include <utility>
 #include <vector>
 
 #include "emulator/layout/fragment.hpp"
@@ -61,6 +62,17 @@ struct Traced {
         result(run_on_machine(plan, problem.operands(),
                               {.launch = {.threads = 1}, .trace_tile_m = m, .trace_tile_n = n})) {}
 
+  /// The tile's rows are rows of A, its columns rows of B; or the other way round.
+  bool swapped() const { return plan.config.swapped(); }
+  std::vector<u8> row_tile(i64 row0, i64 block) const {
+    return swapped() ? tile_of(problem.b, problem.n, problem.k, row0, layout.tile_m, block)
+                     : tile_of(problem.a, problem.m, problem.k, row0, layout.tile_m, block);
+  }
+  std::vector<u8> column_tile(i64 row0, i64 block) const {
+    return swapped() ? tile_of(problem.a, problem.m, problem.k, row0, layout.tile_n, block)
+                     : tile_of(problem.b, problem.n, problem.k, row0, layout.tile_n, block);
+  }
+
   /// Differing words of a section that should hold `words`.
   std::size_t differing(u64 at, const std::vector<u32>& words) const {
     std::size_t count = 0;
@@ -89,8 +101,7 @@ struct Traced {
     std::size_t wrong_steps = 0, wrong_totals = 0;
     for (u32 block = 0; block < layout.k_blocks; ++block) {
       const i64 row0 = i64{tile_m} * layout.tile_m, column0 = i64{tile_n} * layout.tile_n;
-      const std::vector<u8> a = tile_of(problem.a, problem.m, problem.k, row0, layout.tile_m, block);
-      const std::vector<u8> b = tile_of(problem.b, problem.n, problem.k, column0, layout.tile_n, block);
+      const std::vector<u8> a = row_tile(row0, block), b = column_tile(column0, block);
       CHECK(differing(layout.a_tile(block), swizzled_words(a)) == 0);
       CHECK(differing(layout.b_tile(block), swizzled_words(b)) == 0);
       for (u32 step = 0; step < 4; ++step) {
@@ -103,7 +114,8 @@ struct Traced {
               const u64 inside = layout.fragment_word(128 * slice + thread, reg);
               wrong_steps += float_at(result.trace, layout.accumulator(block, step) + inside) != p;
               if (step < 3) continue;
-              const i64 row = row0 + 64 * slice + at.row, column = column0 + at.column;
+              i64 row = row0 + 64 * slice + at.row, column = column0 + at.column;
+              if (swapped()) std::swap(row, column);
               if (row < problem.m && column < problem.n) {
                 const float s =
                     problem.a_scale[static_cast<std::size_t>(row * layout.k_blocks + block)] *
@@ -125,7 +137,8 @@ struct Traced {
     const u32 element = plan.config.output_f32 ? 4 : 2;
     for (u32 row = 0; row < layout.tile_m; ++row) {
       for (u32 column = 0; column < layout.tile_n; ++column) {
-        const u64 m = u64{tile_m} * layout.tile_m + row, n = u64{tile_n} * layout.tile_n + column;
+        u64 m = u64{tile_m} * layout.tile_m + row, n = u64{tile_n} * layout.tile_n + column;
+        if (swapped()) std::swap(m, n);
         u32 bits = 0;
         if (m < plan.m && n < plan.n) std::memcpy(&bits, &result.d[(m * plan.n + n) * element], element);
         wrong += result.trace[layout.output() + row * layout.tile_n + column] != bits;
@@ -138,7 +151,8 @@ struct Traced {
 }  // namespace
 
 TEST_CASE("every step's trace is what the model says, probe by probe") {
-  const RandomGemm problem(200, 100, 336, Distribution::normal, 9);
+  const RandomGemm straight(200, 100, 336, Distribution::normal, 9),
+      swapped(100, 200, 336, Distribution::normal, 9);
   for (int step = first_step; step <= last_step; ++step) {
     GemmConfig config{.step = step,
                       .tile_m = step < 4 ? 64u : 128u,
@@ -146,13 +160,29 @@ TEST_CASE("every step's trace is what the model says, probe by probe") {
                       .stages = step < 3 ? 1u : 3u,
                       .output_f32 = step % 2 == 0,
                       .trace = true};
+    if (step >= 8) config.in_flight = step == 8 ? 1 : 2;
     if (step >= 6) (step == 6 ? config.cluster_m : config.cluster_n) = 2;
     INFO(config.name());
+    const RandomGemm& problem = config.swapped() ? swapped : straight;
     const Traced traced(problem, config, 1, 6);  // a tile that hangs over D's ends
     REQUIRE(traced.result.trace.size() == traced.layout.words());
     traced.check_sections();
     traced.check_output();
     CHECK(traced.result.d == problem.model(config.output_f32));  // the probes change no bit
+  }
+}
+
+TEST_CASE("the trace of a tile of two slabs a warpgroup, and of three warpgroups") {
+  const RandomGemm problem(300, 70, 336, Distribution::normal, 9);
+  for (const u32 tile_m : {256u, 192u}) {
+    const GemmConfig config{.step = 8, .tile_m = tile_m, .tile_n = 24, .stages = 3, .trace = true};
+    INFO(config.name());
+    for (const u32 tile : {0u, 1u}) {
+      const Traced traced(problem, config, tile, 2);
+      traced.check_sections();
+      traced.check_output();
+      CHECK(traced.result.d == problem.model(false));
+    }
   }
 }
 

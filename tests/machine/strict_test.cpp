@@ -74,6 +74,34 @@ TEST_CASE("a block waits for the arrivals of its cluster before it ends") {
   }
 }
 
+TEST_CASE("a relaxed arrival at the cluster barrier: mbarriers past their fence, and nothing else") {
+  const auto meet = [](bool fence, bool store) {
+    const u32 bar = dynamic_shared(), word = dynamic_shared() + 64;
+    if (tid_x() == 0) {
+      mbarrier_init_b64(bar, 1);
+      if (fence) fence_mbarrier_init_release_cluster();
+      if (store) st_shared_u32(word, 7);
+    }
+    barrier_cluster_arrive_relaxed();
+    barrier_cluster_wait();
+    if (cluster_ctarank() == 0 && tid_x() == 1)
+      mbarrier_arrive_shared_cluster_b64(mapa_shared_cluster_u32(bar, 1));
+    if (store && tid_x() == 1) ld_shared_u32(word);
+    if (cluster_ctarank() == 1 && tid_x() == 2) wait_for(bar, 0);  // it may not leave before that arrival
+  };
+  expect_clean(pair, [&] { meet(true, false); });
+  for (const Turn turn : every_turn()) {
+    INFO(turn_text(turn));
+    const auto stored = fault_of(
+        pair, [&] { meet(true, true); }, turn);
+    REQUIRE(stored);
+    CHECK((stored->kind == FaultKind::race || stored->kind == FaultKind::uninitialised));
+    const auto unfenced = fault_of(
+        pair, [&] { meet(false, false); }, turn);
+    REQUIRE(unfenced);
+  }
+}
+
 TEST_CASE("named barriers count whole warps, and teach only their own round") {
   expect_fault(block, FaultKind::disagreement, "and a warp comes as a whole", [] {
     if (laneid() < 16 && tid_x() < 64) bar_sync(1, 32);

@@ -1,0 +1,95 @@
+// Operands swapped: the tile is one of D transposed, so that B's rows, the weights, feed wgmma's 64-wide side.
+//
+//   straight     64 rows of A   x  tile_n rows of B        few rows of A (tokens) leave most of the 64 idle
+//   swapped      64 rows of B   x  tile_n rows of A        tile_n = 8, 16, ...: no row of a tile is idle
+//
+//   P[weight][token]           a register's column is a token, hence a scale of A for each column, and one of B for the
+//                              slab (64 rows of B lie in one scale block)
+//   s = mul_rn(scale_a, scale_b) is the same product: the bits of D do not know which side its operands were on
+//
+// On its way out the tile is turned back: stmatrix.trans writes each 8 x 8 matrix with rows and columns exchanged, so a
+// staged row is a token's 64 outputs.
+//
+//   staging, BF16: one panel of [tile_n][64 weights] = 128 bytes a row;  FP32: two of [tile_n][32 weights]
+#pragma once
+
+#include "gpu/kernels/staging.hpp"
+
+namespace fp8twin {
+
+/// One K block of a slab: scale_tile holds the scales of A for the tile's columns.
+template <class Config>
+FP8TWIN_DEVICE void promote_swapped(Config config, u32 scale_tile, float scale_b, u32 thread,
+                                    Accumulator<Config::width>& p, Registers<Config::width>& total) {
+  FP8TWIN_UNROLL
+  for (u32 group = 0; group < config.tile_n / 8; ++group) {
+    const u32 i = 4 * group, column = accumulator_coordinate(thread, i).column;
+    const float even = mul_rn(ld_shared_f32(scale_tile + 4 * column), scale_b);
+    const float odd = mul_rn(ld_shared_f32(scale_tile + 4 * column + 4), scale_b);
+    total[i] = fma_rn(even, p[i], total[i]);
+    total[i + 1] = fma_rn(odd, p[i + 1], total[i + 1]);
+    total[i + 2] = fma_rn(even, p[i + 2], total[i + 2]);
+    total[i + 3] = fma_rn(odd, p[i + 3], total[i + 3]);
+  }
+}
+
+template <class Config>
+FP8TWIN_DEVICE void stage_swapped_bf16(Config config, const Panels& panels, u32 thread,
+                                       Registers<Config::width>& total) {
+  const u32 lane = thread % 32, weight = thread / 32 * 16 + lane / 8 % 2 * 8;  // matrices 0, 2 and 1, 3
+  const u32 groups = config.tile_n / 8;
+  FP8TWIN_UNROLL
+  for (u32 group = 0; group + 1 < groups; group += 2) {  // matrices 2 and 3: the next eight tokens
+    const u32 i = 4 * group;
+    stmatrix_m8n8_x4_b16<true>(
+        panels.address(8 * (group + lane / 16) + lane % 8, 2 * weight),
+        {cvt_rn_bf16x2_f32(total[i + 1], total[i]), cvt_rn_bf16x2_f32(total[i + 3], total[i + 2]),
+         cvt_rn_bf16x2_f32(total[i + 5], total[i + 4]), cvt_rn_bf16x2_f32(total[i + 7], total[i + 6])});
+  }
+  if (groups % 2 == 1) {
+    const u32 i = 4 * (groups - 1);
+    stmatrix_m8n8_x2_b16<true>(panels.address(8 * (groups - 1) + lane % 8, 2 * weight),
+                               cvt_rn_bf16x2_f32(total[i + 1], total[i]),
+                               cvt_rn_bf16x2_f32(total[i + 3], total[i + 2]));
+  }
+}
+
+template <class Config>
+FP8TWIN_DEVICE void stage_swapped_f32(Config config, const Panels& panels, u32 thread,
+                                      Registers<Config::width>& total) {
+  FP8TWIN_UNROLL
+  for (u32 i = 0; i < config.tile_n / 2; ++i) {
+    const Coordinate at = accumulator_coordinate(thread, i);
+    st_shared_f32(panels.address(at.column, 4 * at.row), total[i]);
+  }
+}
+
+/// store_slab for 64 columns of D from column0 on, and tile_n rows from row0.
+template <class Config>
+FP8TWIN_DEVICE void store_swapped_slab(Config config, const TmaGemmArguments& arguments,
+                                       const SharedLayout& shared, u32 row0, u32 column0, u32 consumer,
+                                       Registers<Config::width>& total) {
+  const u32 number = consumer / warpgroup, thread = consumer % warpgroup;
+  const u32 element = config.output_f32 ? 4 : 2;
+  const Panels panels = {shared.staging() + number * 64 * config.tile_n * element, SwizzleMode::b128,
+                         config.tile_n};
+
+  if (thread == 0) cp_async_bulk_wait_group_read<0>();
+  bar_sync(1 + number, warpgroup);  // the staging rows are free
+  if (config.output_f32) {
+    stage_swapped_f32(config, panels, thread, total);
+  } else {
+    stage_swapped_bf16(config, panels, thread, total);
+  }
+  fence_proxy_async_shared_cta();
+  bar_sync(1 + number, warpgroup);  // all have written
+  if (thread == 0) {
+    for (u32 byte = 0; byte < 64 * element; byte += 128) {
+      cp_async_bulk_tensor_2d_global_shared(arguments.d, static_cast<i32>(column0 + byte / element),
+                                            static_cast<i32>(row0), panels.linear(0, byte));
+    }
+    cp_async_bulk_commit_group();
+  }
+}
+
+}  // namespace fp8twin

@@ -31,7 +31,7 @@ namespace {
 
 struct TuneOptions {
   std::vector<std::string> shapes, skip;
-  std::string configs = fmt::format("{}", last_step), json;
+  std::string configs = "8,9", json;
   int rounds = 3, final_rounds = 15, finalists = 6, threads = 0, most_rows = 20;
   double flush_gb = 8;
   bool check = false, compile_only = false;

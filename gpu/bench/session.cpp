@@ -34,6 +34,7 @@ void Session::prepare(const std::vector<Shape>& shapes) {
     by_name.try_emplace(config.name(), jit::gemm_source(config));
   }
   std::vector<jit::Source> sources;
+  sources.reserve(by_name.size());
   for (const auto& [name, source] : by_name) sources.push_back(source);
   kernels.prepare(sources, options.threads);
 }

@@ -36,17 +36,16 @@ CardProblem::CardProblem(const HostProblem& problem)
 OurGemm::OurGemm(KernelCache& kernels, const CardProblem& problem, const GemmConfig& config,
                  u32 multiprocessors)
     : kernel_(kernels.get(jit::gemm_source(config), config.name())),
-      plan_(resident(
-          plan_gemm(problem.shape_.m, problem.shape_.n, problem.shape_.k, config, multiprocessors), kernel_)),
+      plan_(resident(plan_gemm(problem.shape_.m, problem.shape_.n, problem.shape_.k, config, multiprocessors),
+                     kernel_)),
       a_scale_(arranged_scales(plan_, problem.host_.a->scales)),
       d_(plan_.d_bytes()) {
   if (plan_.a_stride != problem.stride_ || plan_.b_stride != problem.stride_) {
     throw Error(fmt::format("{} wants rows {} bytes apart; they lie {} apart", config.name(), plan_.a_stride,
                             problem.stride_));
   }
-  arguments_ =
-      card_arguments(plan_, {problem.a_.device(), a_scale_.device(), problem.b_.device(),
-                             problem.b_scale_.device(), d_.device()});
+  arguments_ = card_arguments(plan_, {problem.a_.device(), a_scale_.device(), problem.b_.device(),
+                                      problem.b_scale_.device(), d_.device()});
 }
 
 void OurGemm::launch(bool overlap) const { launch_on_card(kernel_, plan_, arguments_, overlap); }

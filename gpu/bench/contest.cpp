@@ -1,5 +1,7 @@
 #include "gpu/bench/contest.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 
 #include "emulator/support/error.hpp"
@@ -23,9 +25,15 @@ std::vector<ContestResult> Contest::run(std::span<const Contender> contenders, i
       result.name = contenders[i].name;
       if (!result.refusal.empty()) continue;
       try {
-        LaunchTime time = time_once(contenders[i].launch);
-        result.kernels = std::move(time.kernels);
-        if (round > 0) times[i].push_back(time.microseconds);
+        const LaunchTime time = time_once(contenders[i].launch);
+        if (round == 0) continue;
+        if (round == 1) result.kernels = time.kernels;
+        if (result.kernels != time.kernels) {
+          throw Error(
+              fmt::format("its launches are not alike: {} kernels were recorded in one round, {} in another",
+                          result.kernels.size(), time.kernels.size()));
+        }
+        times[i].push_back(time.microseconds);
       } catch (const Error& error) {
         result.refusal = error.what();
       }

@@ -156,7 +156,10 @@ std::string CublasLt::description() const {
 }
 
 std::optional<std::string> CublasLtGemm::refusal(const CublasLt& lt, Scaling scaling, i64 m, i64 n, i64 k) {
-  const CublasLtPlan plan(*lt.library_, scaling, m, n, k, {});
+  // Asked about real addresses, aligned as all of the driver's are: a null one might be taken for a missing scale.
+  u8* const somewhere = lt.workspace_.device();
+  const auto* scales = reinterpret_cast<const float*>(somewhere);
+  const CublasLtPlan plan(*lt.library_, scaling, m, n, k, {somewhere, scales, somewhere, scales, somewhere});
   if (plan.why_not.empty()) return std::nullopt;
   return plan.why_not;
 }

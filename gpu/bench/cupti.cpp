@@ -99,7 +99,7 @@ Cupti::Cupti(const std::string& path) {
   description_ = fmt::format("CUPTI activity records (API {}, {})", version, library.name());
 }
 
-std::vector<KernelRecord> Cupti::take() const {
+std::vector<KernelRecord> Cupti::take() {
   Shared& state = shared();
   const auto start = std::chrono::steady_clock::now();
   std::vector<KernelRecord> records;
@@ -108,6 +108,7 @@ std::vector<KernelRecord> Cupti::take() const {
     const std::lock_guard lock(state.mutex);
     if (state.dropped) throw Error(fmt::format("CUPTI dropped {} records", state.dropped));
     records.swap(state.records);
+    std::erase_if(records, [this](const KernelRecord& record) { return record.correlation <= last_; });
     if (records.empty() && std::chrono::steady_clock::now() - start > std::chrono::seconds(5)) {
       throw Error("CUPTI recorded no kernel within 5 s of its end");
     }
@@ -116,6 +117,7 @@ std::vector<KernelRecord> Cupti::take() const {
   std::stable_sort(records.begin(), records.end(), [](const KernelRecord& a, const KernelRecord& b) {
     return a.correlation < b.correlation;
   });
+  last_ = records.back().correlation;
   return records;
 }
 

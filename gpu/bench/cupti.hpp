@@ -28,12 +28,13 @@ class Cupti {
   /// "CUPTI 13.0.1 activity records (libcupti.so.13)"
   const std::string& description() const { return description_; }
 
-  /// What has been recorded since the last call. All kernels must have ended; at least one is waited for. Throws Error
-  /// when none appears, or when CUPTI dropped some.
-  std::vector<KernelRecord> take() const;
+  /// The kernels launched since the last call; a record that missed that call is dropped. All must have ended, and at least
+  /// one is waited for. Throws Error when none appears, or when CUPTI dropped some.
+  std::vector<KernelRecord> take();
 
  private:
   std::string description_;
+  unsigned last_ = 0;  // correlation of the last record taken
 };
 
 }  // namespace fp8twin::bench

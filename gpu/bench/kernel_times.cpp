@@ -11,13 +11,15 @@
 
 namespace fp8twin::bench {
 
-KernelTimer::KernelTimer(const KernelTimerOptions& options) {
-  if (options.events) {
+KernelTimer::KernelTimer(const KernelTimerOptions& options) : options_(options) { try_cupti(); }
+
+void KernelTimer::try_cupti() {
+  if (options_.events) {
     why_events_ = "asked for";
     return;
   }
   try {
-    cupti_ = std::make_unique<Cupti>(options.cupti);
+    cupti_ = std::make_unique<Cupti>(options_.cupti);
   } catch (const Error& error) {
     why_events_ = error.what();
   }
@@ -25,6 +27,7 @@ KernelTimer::KernelTimer(const KernelTimerOptions& options) {
 
 void KernelTimer::begin(const Device& device, KernelCache& kernels) {
   device_ = &device;
+  if (!cupti_) try_cupti();
   start_ = std::make_unique<Event>();
   end_ = std::make_unique<Event>();
   const Kernel empty = kernels.get(empty_source(), "bench_empty");

@@ -32,10 +32,11 @@ struct KernelTimerOptions {
 
 class KernelTimer {
  public:
-  /// Before the Device is made. Falls back on events when CUPTI is missing or refuses.
+  /// Before the Device is made, so that CUPTI sees the context begin. Falls back on events when CUPTI is missing or refuses.
   explicit KernelTimer(const KernelTimerOptions& options);
 
-  /// Once there is a Device: makes sure that records appear (else falls back, too), and measures the gap with events.
+  /// Once there is a Device: tries CUPTI again if it refused, makes sure that records appear (else falls back, too), and
+  /// measures the gap of events.
   void begin(const Device& device, KernelCache& kernels);
 
   /// Runs `launch`, waits, and says how long its kernels took. `before` is queued in front and not counted; what it
@@ -53,10 +54,12 @@ class KernelTimer {
   double patience = 20;
 
  private:
+  void try_cupti();
   LaunchTime by_records(const std::function<void()>& launch);
   LaunchTime by_events(const std::function<void()>& launch);
   void wait() const;
 
+  KernelTimerOptions options_;
   std::unique_ptr<Cupti> cupti_;
   std::string why_events_;
   const Device* device_ = nullptr;

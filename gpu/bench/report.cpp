@@ -31,8 +31,9 @@ std::string row_line(const Row& row, const Floors& floors) {
   return line;
 }
 
-/// One group of shapes: its means.
-std::string group_line(const std::string& name, std::span<const Row> rows, bool (*member)(const Row&)) {
+/// One group of shapes: its means, and what the second should be where `aim` is not 0.
+std::string group_line(const std::string& name, std::span<const Row> rows, bool (*member)(const Row&),
+                       double aim = 0) {
   std::vector<double> ratios, shares;
   for (const Row& row : rows) {
     if (!member(row) || !(ratio_of(row) > 0)) continue;
@@ -44,6 +45,7 @@ std::string group_line(const std::string& name, std::span<const Row> rows, bool 
                                  geometric_mean(ratios));
   if (shares.size() == ratios.size())
     line += fmt::format(", {:.3f} times the published ratio", geometric_mean(shares));
+  if (aim > 0) line += fmt::format(" (aim: {:.2f})", aim);
   return line + ".";
 }
 
@@ -71,10 +73,11 @@ double needed_of(const Figure& figure) {
   return figure.shape.m >= 4096 && figure.best_tflops < 1400 ? 1.03 : 1.00;
 }
 
-std::vector<std::string> conclusions(std::span<const Row> rows) {
+std::vector<std::string> conclusions(const Floors& floors, std::span<const Row> rows) {
   std::vector<std::string> lines = {
-      group_line("Geometric mean, M <= 128", rows,
-                 [](const Row& row) { return has_figure(row) && row.shape.m <= 128; }),
+      group_line(
+          "Geometric mean, M <= 128", rows,
+          [](const Row& row) { return has_figure(row) && row.shape.m <= 128; }, needed_small_mean),
       group_line("Geometric mean, M >= 4096", rows,
                  [](const Row& row) { return has_figure(row) && row.shape.m >= 4096; }),
       group_line("Geometric mean, all with a published figure", rows, has_figure),
@@ -86,6 +89,12 @@ std::vector<std::string> conclusions(std::span<const Row> rows) {
       lines.push_back(fmt::format("{} is at {:.3f} times the published ratio, where {:.2f} is the aim.",
                                   row.shape.name(), *share, needed_of(*figure)));
     }
+  }
+  for (const Row& row : rows) {
+    if (row.shape != memory_bound || !(row.ours.median > 0) || !(floors.read_bytes_per_second > 0)) continue;
+    lines.push_back(
+        fmt::format("{} moves its bytes at {:.2f} of the read-only stream's bandwidth (aim: {:.2f}).",
+                    row.shape.name(), floors.bytes_us(row.shape) / row.ours.median, needed_of_bandwidth));
   }
   i64 differing = 0, checked = 0;
   for (const Row& row : rows) {
@@ -123,7 +132,7 @@ std::string markdown(const Provenance& p, const Floors& floors, std::span<const 
   text += checked ? "---|\n" : "\n";
   for (const Row& row : rows) text += row_line(row, floors) + "\n";
   text += "\n";
-  for (const std::string& line : conclusions(rows)) text += "- " + line + "\n";
+  for (const std::string& line : conclusions(floors, rows)) text += "- " + line + "\n";
   return text;
 }
 

@@ -49,11 +49,17 @@ struct Provenance {
 double ratio_of(const Row& row);
 /// ratio / published ratio; nothing where there is no figure.
 std::optional<double> of_published(const Row& row);
-/// What of_published must reach: 1.03 where the published kernel is below 1400 TFLOP/s and M >= 4096, 1.00 elsewhere.
-double needed_of(const Figure& figure);
 
-/// Several lines, each a sentence: geometric means, shapes below what they need, differing elements.
-std::vector<std::string> conclusions(std::span<const Row> rows);
+// What is aimed at.
+/// of_published: 1.03 where the published kernel is below 1400 TFLOP/s and M >= 4096, 1.00 elsewhere.
+double needed_of(const Figure& figure);
+inline constexpr double needed_small_mean = 1.10;  // geometric mean of of_published, M <= 128
+/// The shape that is weights and little else, and the part of the read-only stream's bandwidth that it should reach.
+inline constexpr Shape memory_bound{64, 7168, 16384};
+inline constexpr double needed_of_bandwidth = 0.80;
+
+/// Several lines, each a sentence: geometric means, shapes below their aim, the memory-bound shape, differing elements.
+std::vector<std::string> conclusions(const Floors& floors, std::span<const Row> rows);
 
 /// Provenance, floors, table and conclusions.
 std::string markdown(const Provenance& provenance, const Floors& floors, std::span<const Row> rows);

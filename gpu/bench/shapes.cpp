@@ -35,7 +35,10 @@ constexpr std::array<Figure, 20> published = {{
 
 constexpr std::size_t layers = 6;  // the pairs (N, K) that every M has
 
-double blocks_of(i64 extent) { return static_cast<double>((extent + 127) / 128); }
+double blocks_of(i64 extent) {
+  const i64 blocks = (extent + 127) / 128;
+  return static_cast<double>(blocks);
+}
 
 /// Takes a number off the front of `text`, and the character `end` behind it where that is not 0.
 i64 take_number(std::string_view& text, char end, std::string_view whole) {
@@ -71,6 +74,7 @@ std::optional<Figure> figure_of(const Shape& shape) {
 
 std::vector<Shape> all_shapes() {
   std::vector<Shape> shapes;
+  shapes.reserve(published.size() + 4 * layers);
   for (const Figure& figure : published) shapes.push_back(figure.shape);
   for (const i64 m : {1, 8, 16, 32}) {
     for (std::size_t layer = 0; layer < layers; ++layer) {

@@ -17,7 +17,7 @@ StreamResult read_stream(Contest& contest, KernelCache& kernels, const Device& d
   const StreamArguments arguments{words.device(), bytes / 16, sum.device()};
   std::vector<Contender> contenders;
   std::vector<unsigned> blocks;
-  for (const unsigned each : {1u, 2u, 4u}) {
+  for (const unsigned each : {1u, 2u, 3u}) {
     const unsigned grid = each * static_cast<unsigned>(device.multiprocessors());
     blocks.push_back(grid);
     contenders.push_back({fmt::format("{} blocks", grid), [kernel, arguments, grid] {

@@ -16,7 +16,7 @@ struct StreamResult {
   }
 };
 
-/// Reads `bytes` (a multiple of 16) once in each run, cold like a GEMM in a contest, with one, two and four blocks a
+/// Reads `bytes` (a multiple of 16) once in each run, cold like a GEMM in a contest, with one, two and three blocks a
 /// multiprocessor; says which was fastest.
 StreamResult read_stream(Contest& contest, KernelCache& kernels, const Device& device, std::size_t bytes,
                          int rounds);

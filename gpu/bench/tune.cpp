@@ -2,6 +2,8 @@
 //
 //   compile all, in parallel  ->  a few rounds each  ->  the best few again, in turn, more rounds  ->  a table
 //
+// --compile-only stops after the first step and needs no card: with FP8TWIN_CACHE_DIR the compiled kernels travel to one.
+//
 // A configuration that does not compile or launch is a row that says why. One that faults or hangs takes the card's context with
 // it: the program then starts again without it.
 #include <fmt/format.h>
@@ -12,13 +14,16 @@
 #include <cstdio>
 #include <cstdlib>
 #include <fstream>
+#include <map>
+#include <memory>
 #include <nlohmann/json.hpp>
-#include <set>
 
 #include "emulator/support/error.hpp"
+#include "emulator/support/parallel.hpp"
 #include "gpu/bench/candidates.hpp"
 #include "gpu/bench/card_problem.hpp"
 #include "gpu/bench/contest.hpp"
+#include "gpu/jit/disk_cache.hpp"
 #include "gpu/jit/kernels.hpp"
 
 namespace fp8twin::bench {
@@ -26,10 +31,10 @@ namespace {
 
 struct TuneOptions {
   std::vector<std::string> shapes, skip;
-  std::string configs = fmt::format("{}", last_step), json;
+  std::string configs = "8,9", json;
   int rounds = 3, final_rounds = 15, finalists = 6, threads = 0, most_rows = 20;
   double flush_gb = 8;
-  bool check = false;
+  bool check = false, compile_only = false;
   u64 seed = 1;
   KernelTimerOptions timer;
 };
@@ -112,7 +117,7 @@ class Tuner {
     if (!row.refusal.empty()) return;
     try {
       OurGemm gemm(kernels_, problem, row.config, multiprocessors());
-      row.tiling = tiling_of(gemm.plan(), gemm.resident_clusters());
+      row.tiling = tiling_of(gemm.plan(), resident_clusters(gemm));
       gemm.poison();
       const Contender contender = contender_of(row, gemm);
       const ContestResult result = contest_.run(std::span(&contender, 1), options_.rounds).front();
@@ -123,6 +128,16 @@ class Tuner {
       row.refusal = error.what();
     }
     if (!row.refusal.empty() && !context_survives(device_)) restart_without(row.config.name(), row.refusal);
+  }
+
+  /// 0 where the driver does not say: a table without waves is still a table.
+  static u32 resident_clusters(const OurGemm& gemm) {
+    try {
+      return gemm.resident_clusters();
+    } catch (const Error& error) {
+      fmt::print(stderr, "fp8twin-tune: {}: {}\n", gemm.plan().config.name(), error.what());
+      return 0;
+    }
   }
 
   Contender contender_of(const TuneRow& row, const OurGemm& gemm) {
@@ -187,6 +202,21 @@ void print_table(const Shape& shape, const std::vector<TuneRow>& rows, int most)
   std::fflush(stdout);
 }
 
+/// Why the first of a ranking is the first, as far as numbers say: what it keeps busy, and by how much it leads.
+void print_choice(const std::vector<TuneRow>& rows) {
+  if (rows.empty() || !rows[0].refusal.empty()) return;
+  const TuneRow& best = rows[0];
+  const double kilobytes = best.config.stages * (best.config.tile_m + best.config.tile_n) * 128 / 1024.0;
+  fmt::print(
+      "chosen: {}: {} tiles in {:.2f} waves, {:.1f}% of them D, {:.0f} KB of operands in {} stages a block",
+      best.config.name(), best.tiling.tiles, best.tiling.waves, 100 * best.tiling.efficiency, kilobytes,
+      best.config.stages);
+  if (rows.size() > 1 && rows[1].refusal.empty()) {
+    fmt::print("; {:.1f}% before {}", 100 * (rows[1].us.median / best.us.median - 1), rows[1].config.name());
+  }
+  fmt::print("\n");
+}
+
 nlohmann::ordered_json json_of(const Shape& shape, const std::vector<TuneRow>& rows) {
   nlohmann::ordered_json list = nlohmann::ordered_json::array();
   for (const TuneRow& row : rows) {
@@ -213,7 +243,35 @@ nlohmann::ordered_json json_of(const Shape& shape, const std::vector<TuneRow>& r
   return {{"m", shape.m}, {"n", shape.n}, {"k", shape.k}, {"configs", list}};
 }
 
+/// Fills the disk cache; needs NVRTC alone.
+int compile_only(const TuneOptions& options) {
+  std::map<std::string, jit::Source> by_name;  // each once
+  for (const std::string& text : options.shapes) {
+    for (const Shape& shape : parse_shapes(text)) {
+      for (const GemmConfig& config : selected_configs(options.configs, shape)) {
+        by_name.try_emplace(config.name(), jit::gemm_source(config));
+      }
+    }
+  }
+  std::vector<std::pair<std::string, std::string>> failures(by_name.size());
+  const std::vector<std::pair<std::string, jit::Source>> sources(by_name.begin(), by_name.end());
+  parallel_for(static_cast<std::int64_t>(sources.size()), options.threads, [&](std::int64_t i, int) {
+    const auto& [name, source] = sources[static_cast<std::size_t>(i)];
+    try {
+      jit::compile_cached(source);
+    } catch (const Error& error) {
+      failures[static_cast<std::size_t>(i)] = {name, error.what()};
+    }
+  });
+  std::erase_if(failures, [](const auto& failure) { return failure.first.empty(); });
+  for (const auto& [name, why] : failures) fmt::print("{}: {}\n", name, why);
+  fmt::print("{} kernels compiled, {} refused; they are in {}\n", sources.size() - failures.size(),
+             failures.size(), jit::cache_folder());
+  return failures.empty() ? 0 : 1;
+}
+
 int run(const TuneOptions& options) {
+  if (options.compile_only) return compile_only(options);
   KernelTimer timer(options.timer);
   const Device device;
   KernelCache kernels;
@@ -232,6 +290,8 @@ int run(const TuneOptions& options) {
     for (const Shape& shape : parse_shapes(text)) {
       const std::vector<TuneRow> rows = tuner.tune(shape);
       print_table(shape, rows, options.most_rows);
+      print_choice(rows);
+      std::fflush(stdout);
       answer["shapes"].push_back(json_of(shape, rows));
       if (!options.json.empty())
         std::ofstream(options.json) << answer.dump(1) << "\n";  // what there is so far
@@ -264,6 +324,7 @@ int main(int argc, char** argv) {
   app.add_option("--json", options.json, "write all rows to this file");
   app.add_option("--cupti", options.timer.cupti, "CUPTI's library");
   app.add_flag("--events", options.timer.events, "time with events, not with CUPTI");
+  app.add_flag("--compile-only", options.compile_only, "compile into the disk cache and stop; needs no GPU");
   app.add_flag("--check", options.check, "compare every configuration's D with the model");
   program_arguments = argv;
   try {

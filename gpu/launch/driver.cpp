@@ -203,19 +203,20 @@ Kernel Module::kernel(const std::string& name) const {
 
 namespace {
 
-/// A launch as the driver wants it described; `config` points into `attributes`.
+/// A launch as the driver wants it described; `config` points into `attributes`. The query for resident clusters wants the
+/// cluster's size said even where it is 1.
 struct Description {
   CUlaunchConfig config = {};
   std::array<CUlaunchAttribute, 2> attributes = {};
 
-  Description(Grid grid, unsigned threads, unsigned shared_bytes) {
+  Description(Grid grid, unsigned threads, unsigned shared_bytes, bool say_cluster) {
     config.gridDimX = grid.x;
     config.gridDimY = grid.y;
     config.blockDimX = threads;
     config.gridDimZ = config.blockDimY = config.blockDimZ = 1;
     config.sharedMemBytes = shared_bytes;
     config.attrs = attributes.data();
-    if (grid.cluster > 1) {
+    if (say_cluster) {
       CUlaunchAttribute& cluster = attributes[config.numAttrs++];
       cluster.id = CU_LAUNCH_ATTRIBUTE_CLUSTER_DIMENSION;
       cluster.value.clusterDim.x = grid.cluster;
@@ -234,13 +235,13 @@ struct Description {
 }  // namespace
 
 void Kernel::launch_raw(Grid grid, unsigned threads, unsigned shared_bytes, const void* arguments) const {
-  const Description launch(grid, threads, shared_bytes);
+  const Description launch(grid, threads, shared_bytes, grid.cluster > 1);
   void* pointers[] = {const_cast<void*>(arguments)};
   driver().check(driver().launch(&launch.config, function_, pointers, nullptr), "cuLaunchKernelEx");
 }
 
 unsigned Kernel::most_resident_clusters(Grid grid, unsigned threads, unsigned shared_bytes) const {
-  const Description launch(grid, threads, shared_bytes);
+  const Description launch(grid, threads, shared_bytes, true);
   int clusters = 0;
   driver().check(driver().active_clusters(&clusters, function_, &launch.config),
                  "cuOccupancyMaxActiveClusters");

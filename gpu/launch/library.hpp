@@ -25,7 +25,7 @@ namespace fp8twin {
 inline std::vector<std::string> cuda_library_candidates(const std::vector<std::string>& names) {
   std::vector<std::string> candidates;
   const auto add_folder = [&](const std::string& folder) {
-    for (const std::string& name : names) candidates.push_back(folder + "/" + name);
+    for (const std::string& name : names) candidates.push_back(fmt::format("{}/{}", folder, name));
   };
   const auto variable = [](const char* name) {
     const char* value = std::getenv(name);
@@ -40,7 +40,7 @@ inline std::vector<std::string> cuda_library_candidates(const std::vector<std::s
        {variable("CUDA_HOME"), variable("CUDA_PATH"), std::string("/usr/local/cuda")}) {
     if (root.empty()) continue;
     for (const char* folder : {"lib64", "lib", "targets/x86_64-linux/lib", "extras/CUPTI/lib64"}) {
-      add_folder(root + "/" + folder);
+      add_folder(fmt::format("{}/{}", root, folder));
     }
   }
   return candidates;

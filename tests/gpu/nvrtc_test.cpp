@@ -8,6 +8,7 @@
 #include "emulator/support/error.hpp"
 #include "emulator/support/parallel.hpp"
 #include "gpu/capture/all_kernels.hpp"
+#include "gpu/launch/kernel_cache.hpp"
 #include "tests/catch.hpp"
 #include "tests/gpu/skip.hpp"
 
@@ -117,6 +118,18 @@ TEST_CASE("an error of the compiler becomes a sentence with its log") {
     CHECK(std::string(error.what()).find("kernel broken does not compile") == 0);
     CHECK(std::string(error.what()).find("no_such_type") != std::string::npos);
   }
+}
+
+TEST_CASE("the cache says why a source is not ready, and goes on") {
+  if (!have_nvrtc()) return;
+  KernelCache kernels;
+  const std::vector<jit::Source> sources = {{"broken", "no_such_type x;", {}},
+                                            {"broken, too", "nor_this x;", {}}};
+  const std::vector<std::string> refusals = kernels.try_prepare(sources, 2);
+  REQUIRE(refusals.size() == 2);
+  CHECK(refusals[0].find("kernel broken does not compile") == 0);
+  CHECK(refusals[1].find("kernel broken, too does not compile") == 0);
+  CHECK_THROWS_WITH(kernels.prepare(sources, 2), refusals[0]);
 }
 
 TEST_CASE("a kernel that reads accumulators before their wait is refused, though ptxas repairs it") {

@@ -29,8 +29,9 @@ TEST_CASE("VEC128: element (row, k) finds its scale at row + padded_m * (k / 128
     std::size_t wrong = 0;
     for (i64 row = 0; row < padded_m; ++row) {
       for (i64 column = 0; column < k; ++column) {
-        const float expected = row < m ? static_cast<float>(row * blocks + column / 128 + 1) : 0.0f;
-        wrong += theirs[static_cast<std::size_t>(row + padded_m * (column / 128))] != expected;
+        const i64 block = column / 128;
+        const float expected = row < m ? static_cast<float>(row * blocks + block + 1) : 0.0f;
+        wrong += theirs[static_cast<std::size_t>(row + padded_m * block)] != expected;
       }
     }
     CHECK(wrong == 0);
@@ -51,8 +52,9 @@ TEST_CASE("BLK128x128: element (row, k) finds its scale at k / 128 + L4 * (row /
     for (const float value : theirs) sum += value;
     for (i64 row = 0; row < n; ++row) {
       for (i64 column = 0; column < k; column += 64) {
-        wrong += theirs[static_cast<std::size_t>(column / 128 + l4 * (row / 128))] !=
-                 static_cast<float>(row / 128 * blocks + column / 128 + 1);
+        const i64 row_block = row / 128, block = column / 128;
+        wrong += theirs[static_cast<std::size_t>(block + l4 * row_block)] !=
+                 static_cast<float>(row_block * blocks + block + 1);
       }
     }
     CHECK(wrong == 0);

@@ -39,24 +39,26 @@ TEST_CASE("what a shape needs: 1.03 where the published kernel is slow and M lar
 }
 
 TEST_CASE("ratios and conclusions") {
+  const Floors floors{4e12, 4e12, 1.5e15};
   std::vector<Row> rows = {twice({64, 7168, 16384}, 30), twice({128, 4096, 7168}, 12),
                            twice({1, 4096, 7168}, 9)};
   CHECK(ratio_of(rows[0]) == 2);
   CHECK(*of_published(rows[0]) == Approx(2 / 1.28));
   CHECK_FALSE(of_published(rows[2]));
-  std::vector<std::string> lines = conclusions(rows);
-  REQUIRE(lines.size() == 3);
+  std::vector<std::string> lines = conclusions(floors, rows);
+  REQUIRE(lines.size() == 4);
   CHECK(lines[0] ==
         "Geometric mean, M <= 128 (2 shapes): cuBLASLt's time over ours 2.000, 1.368 times the published "
-        "ratio.");
+        "ratio (aim: 1.10).");
   CHECK(lines[2] == "Geometric mean, decode (1 shapes): cuBLASLt's time over ours 2.000.");
+  CHECK(lines[3] == "64x7168x16384 moves its bytes at 1.00 of the read-only stream's bandwidth (aim: 0.80).");
   rows.push_back({{4096, 2112, 7168}, "slow", at(100), at(118), 4096, Differences{0, 3, 0}});  // 1.18 of 1.17
-  lines = conclusions(rows);
-  CHECK(contains(lines[lines.size() - 2],
+  lines = conclusions(floors, rows);
+  CHECK(contains(lines[lines.size() - 3],
                  "4096x2112x7168 is at 1.009 times the published ratio, where 1.03 is the aim."));
   CHECK(contains(lines.back(), "on 1 shapes: 3 differ"));
   rows.back().ours = at(90);
-  CHECK(conclusions(rows).size() == lines.size() - 1);
+  CHECK(conclusions(floors, rows).size() == lines.size() - 1);
 }
 
 TEST_CASE("the table: a row for each shape, as many cells as its head, padding and differences said") {

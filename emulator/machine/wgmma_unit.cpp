@@ -242,7 +242,7 @@ void WgmmaUnit::execute_next() {
   ++executed_;
 }
 
-void WgmmaUnit::wait_group(Thread& thread, u32 pending_groups, AccumulatorState& d, Site site) {
+u32 WgmmaUnit::wait_group(Thread& thread, u32 pending_groups, Site site) {
   const std::size_t groups = thread.wgmma_group_ends.size();
   const u32 target = pending_groups >= groups ? 0 : thread.wgmma_group_ends[groups - 1 - pending_groups];
   while (executed_ < target) {
@@ -251,6 +251,11 @@ void WgmmaUnit::wait_group(Thread& thread, u32 pending_groups, AccumulatorState&
   }
   thread.wgmma_waited = std::max(thread.wgmma_waited, target);
   if (target > 0) thread.knowledge.learn({component_, target});
+  return target;
+}
+
+void WgmmaUnit::wait_group(Thread& thread, u32 pending_groups, AccumulatorState& d, Site site) {
+  const u32 target = wait_group(thread, pending_groups, site);
   if (d.operation == 0 || d.operation > target) return;
   Bank& bank = banks_[d.bank];
   for (u32 r = 0; r < d.n / 2; ++r) {

@@ -51,7 +51,10 @@ class WgmmaUnit {
   void mma_async(Thread& thread, AccumulatorState& d, const Operands& operands, const u32* a_registers,
                  Site site);
   void commit_group(Thread& thread, Site site);
+  /// Gives d's registers back, if their last operation is over then.
   void wait_group(Thread& thread, u32 pending_groups, AccumulatorState& d, Site site);
+  /// Gives none back. Returns how many operations are over.
+  u32 wait_group(Thread& thread, u32 pending_groups, Site site);
 
   /// Operations that all 128 threads have posted and that have not executed.
   bool has_pending() const { return executed_ < posted_; }

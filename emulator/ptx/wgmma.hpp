@@ -54,6 +54,13 @@ inline void wgmma_commit_group(machine::Site site = machine::Site::here()) {
   machine::wgmma_unit(thread, site).commit_group(thread, site);
 }
 
+/// Waits, and gives no registers back.
+template <u32 Pending>
+inline void wgmma_wait_group(machine::Site site = machine::Site::here()) {
+  machine::Thread& thread = machine::self();
+  machine::wgmma_unit(thread, site).wait_group(thread, Pending, site);
+}
+
 template <u32 Pending, u32 N>
 inline void wgmma_wait_group(Accumulator<N>& d, machine::Site site = machine::Site::here()) {
   machine::Thread& thread = machine::self();

@@ -28,7 +28,8 @@ FP8TWIN_DEVICE void produce_6(Config config, const TmaGemmArguments& arguments, 
     for (u32 block = 0; block < k_blocks_of(arguments.gemm); ++block, state.advance(config.stages)) {
       wait_parity(shared.empty(state.stage), state.phase ^ 1);
       mbarrier_arrive_expect_tx_b64(shared.full(state.stage), shared.a_bytes + shared.b_bytes);
-      load_k_block_of_cluster(config, arguments, shared, state.stage, tile, block, rank);
+      load_k_block_of_cluster(config, arguments, shared, state.stage, shared.full(state.stage), tile, block,
+                              rank);
     }
   }
   wait_for_last_releases(shared, state);

@@ -34,7 +34,8 @@ FP8TWIN_DEVICE void produce_7(Config config, const TmaGemmArguments& arguments, 
     for (u32 block = 0; block < k_blocks_of(arguments.gemm); ++block, state.advance(config.stages)) {
       wait_parity(shared.empty(state.stage), state.phase ^ 1);
       mbarrier_arrive_expect_tx_b64(shared.full(state.stage), shared.a_bytes + shared.b_bytes);
-      load_k_block_of_cluster(config, arguments, shared, state.stage, tile, block, rank);
+      load_k_block_of_cluster(config, arguments, shared, state.stage, shared.full(state.stage), tile, block,
+                              rank);
     }
   }
   wait_for_last_releases(shared, state);
@@ -67,7 +68,9 @@ FP8TWIN_DEVICE void consume_7(Config config, const TmaGemmArguments& arguments, 
       probe.promoted(block, total);
     }
     probe.output(g.m, g.n, tile, total);
-    store_slab(config, arguments, shared, tile.row0 + thread / warpgroup * 64, tile.column0, thread, total);
+    const u32 number = thread / warpgroup;
+    store_slab(config, arguments, shared.staging() + number * (shared.staging_bytes * 64 / config.tile_m),
+               tile.row0 + 64 * number, tile.column0, number, thread % warpgroup, total);
   }
   if (thread % warpgroup == 0) cp_async_bulk_wait_group<0>();
   bar_warp_sync(full_warp);

@@ -58,22 +58,21 @@ FP8TWIN_DEVICE void load_tile(u32 dst, const TensorMap& map, i32 column, u32 row
   }
 }
 
-/// load_k_block of a cluster. Blocks of rank m, m + cluster_m, m + 2 cluster_m, ... share A's rows: part rank / cluster_m
+/// load_k_block of a cluster, without the arrival. Blocks of rank m, m + cluster_m, m + 2 cluster_m, ... share A's rows: part rank / cluster_m
 /// each; blocks m = 0, 1, ... of one of those columns share B's.
 template <class Config>
 FP8TWIN_DEVICE void load_k_block_of_cluster(Config config, const TmaGemmArguments& arguments,
-                                            const SharedLayout& shared, u32 stage, const Tile& tile,
-                                            u32 block, u32 rank) {
-  const u32 full = shared.full(stage);
+                                            const SharedLayout& shared, u32 slot, u32 full,
+                                            const Tile& tile, u32 block, u32 rank) {
   const i32 column = static_cast<i32>(block * k_block);
   const u32 place_m = rank % config.cluster_m, place_n = rank / config.cluster_m;
   const u32 below = (1u << config.cluster_m) - 1;  // a column of blocks
   u32 beside = 0;                                  // a row of blocks
   FP8TWIN_UNROLL
   for (u32 n = 0; n < config.cluster_n; ++n) beside |= 1u << (config.cluster_m * n);
-  load_tile(shared.a_tile(stage), arguments.a, column, tile.row0, config.tile_m, full, config.cluster_n,
+  load_tile(shared.a_tile(slot), arguments.a, column, tile.row0, config.tile_m, full, config.cluster_n,
             place_n, beside << place_m);
-  load_tile(shared.b_tile(stage), arguments.b, column, tile.column0, config.tile_n, full, config.cluster_m,
+  load_tile(shared.b_tile(slot), arguments.b, column, tile.column0, config.tile_n, full, config.cluster_m,
             place_m, below << (config.cluster_m * place_n));
 }
 

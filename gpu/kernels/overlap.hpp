@@ -9,8 +9,8 @@
 //     threads                    promote 0    promote 1           promote 0
 //                                store 0      store 1
 //
-//   in_flight = 4, narrow tiles: batches of four K blocks, each in an accumulator of its own. A product of few columns is
-//   mostly latency; four of them have it once.
+//   in_flight = 4, narrow tiles: a stage holds four K blocks, each with an accumulator of its own. A product of few columns
+//   is mostly latency, of barriers and of itself; four of them have it once.
 //     tensor core   | K0 | K1 | K2 | K3 |                    | K4 | ...
 //     threads             promote K0  K1  K2  K3              (store the tile before)
 //
@@ -42,71 +42,108 @@ FP8TWIN_DEVICE void produce_with_scales(Config config, const TmaGemmArguments& a
   PipelineState state;
   for (u32 index = ctaid_x() / size; index < raster.tiles(); index += nctaid_x() / size) {
     const Tile tile = cluster_tile(config, raster, index, rank);
-    for (u32 block = 0; block < k_blocks_of(arguments.gemm); ++block, state.advance(config.stages)) {
+    for (u32 block = 0; block < k_blocks_of(arguments.gemm);
+         block += config.in_flight, state.advance(config.stages)) {
       const u32 full = shared.full(state.stage);
       wait_parity(shared.empty(state.stage), state.phase ^ 1);
-      mbarrier_arrive_expect_tx_b64(full, shared.a_bytes + shared.b_bytes + scale_bytes);
-      load_k_block_of_cluster(config, arguments, shared, state.stage, tile, block, rank);
-      cp_async_bulk_tensor_2d_shared_global(shared.scale_tile(state.stage), arguments.a_scale,
-                                            static_cast<i32>(config.swapped ? tile.column0 : tile.row0),
-                                            static_cast<i32>(block), full);
+      mbarrier_arrive_expect_tx_b64(full, config.in_flight * (shared.a_bytes + shared.b_bytes + scale_bytes));
+      FP8TWIN_UNROLL
+      for (u32 i = 0; i < config.in_flight; ++i) {  // past K's end zeros arrive, and count
+        const u32 slot = state.stage * config.in_flight + i;
+        load_k_block_of_cluster(config, arguments, shared, slot, full, tile, block + i, rank);
+        cp_async_bulk_tensor_2d_shared_global(shared.scale_tile(slot), arguments.a_scale,
+                                              static_cast<i32>(config.swapped ? tile.column0 : tile.row0),
+                                              static_cast<i32>(block + i), full);
+      }
     }
   }
   if (size > 1) wait_for_last_releases(shared, state);
 }
 
-/// Where a warpgroup is in its stream.
+/// Where a warpgroup is in its list of tiles.
 struct StreamPlace {
-  PipelineState ring;
   u32 index, block;
   Tile tile;
 };
 
 /// One consumer warpgroup.
+///
+/// What the loop over K blocks costs beside products and sums decides the speed: two warpgroups hide each other's work only
+/// while it takes less time than a product. So addresses are made before the loop, `number` comes out of a shuffle, which
+/// tells the compiler that it is the same for the whole warp (descriptors then need no vector registers), and the last
+/// K block of a tile, which stores, is a copy of the loop's body.
 template <class Config>
 struct Consumer {
   Config config;
   const TmaGemmArguments& arguments;
   const SharedLayout& shared;
   Raster raster;
-  u32 consumer;  // this thread among the consumers
-  u32 k_blocks;
-  StreamPlace issued, promoted;
+  u32 number, thread;  // of the warpgroup among the consumers, of this thread in it
+  u32 k_blocks, stride;
+  u32 scale_offset;  // of this thread's first row in a tile of scales
+  u32 empty;         // empty[0]: its own, or in a cluster lane r's that of block r
+  u32 left;          // stages not issued
+  PipelineState issue_ring, ring;
+  StreamPlace issued, at, next;  // `issued` is kept for traces only; `next` follows `at`
   ScaleWindow window;
   BlockScales scales;
 
-  FP8TWIN_DEVICE u32 size() const { return cluster_size(config); }
   FP8TWIN_DEVICE void go_to(StreamPlace& place, u32 index) const {
     place.index = index;
     place.block = 0;
     if (index < raster.tiles()) place.tile = cluster_tile(config, raster, index, cluster_ctarank());
   }
-  /// The slab's number in the tile, and this thread as that slab's: as if each slab had a warpgroup of its own.
-  FP8TWIN_DEVICE u32 slab_number(u32 slab) const { return consumer / warpgroup * config.slabs + slab; }
-  FP8TWIN_DEVICE u32 slab_thread(u32 slab) const {
-    return slab_number(slab) * warpgroup + consumer % warpgroup;
-  }
+  /// The slab's number in the tile; and this thread as that slab's, as if each slab had a warpgroup of its own.
+  FP8TWIN_DEVICE u32 slab_number(u32 slab) const { return number * config.slabs + slab; }
   FP8TWIN_DEVICE Probe<Config> probe(const StreamPlace& place, u32 slab) const {
-    return probe_of(config, arguments.gemm, place.tile, slab_thread(slab));
+    return probe_of(config, arguments.gemm, place.tile, slab_number(slab) * warpgroup + thread);
   }
 
-  FP8TWIN_DEVICE bool more_to_issue() const { return issued.index < raster.tiles(); }
+  FP8TWIN_DEVICE void begin() {
+    const u32 size = cluster_size(config), first = ctaid_x() / size;
+    stride = nctaid_x() / size;
+    k_blocks = k_blocks_of(arguments.gemm);
+    left = first < raster.tiles() ? (raster.tiles() - first + stride - 1) / stride *
+                                        ((k_blocks + config.in_flight - 1) / config.in_flight)
+                                  : 0;
+    scale_offset = 4 * (64 * slab_number(0) + accumulator_coordinate(thread, 0).row);
+    empty = size == 1 ? shared.empty(0) : mapa_shared_cluster_u32(shared.empty(0), laneid() % size);
+    go_to(at, first);
+    issued = at;
+    go_to(next, first + stride);
+    if (left > 0) window.fetch(config, arguments.gemm, first_scale_row(at.tile), 0);
+  }
+  FP8TWIN_DEVICE void next_tile() {
+    at = next;
+    go_to(next, at.index + stride);
+  }
 
   /// The next unit of the stream onto the tensor core.
   FP8TWIN_DEVICE void issue(Accumulator<Config::width>& p, u32 slab, bool landed = false) {
-    const u32 stage = issued.ring.stage, groups = consumer_threads(config) / warpgroup, number = consumer / warpgroup;
+    const u32 stage = issue_ring.stage, groups = consumer_threads(config) / warpgroup;
     const bool turns = (config.variant & 1) && config.in_flight == 1 && groups > 1;
-    if (slab == 0 && !landed) wait_parity(shared.full(stage), issued.ring.phase);
+    if (slab == 0 && !landed) wait_parity(shared.full(stage), issue_ring.phase);
     if (turns) bar_sync(8 + number, 2 * warpgroup);
-    const Probe<Config> at = probe(issued, slab);
-    at.tiles(issued.block, shared.a_tile(stage), shared.b_tile(stage));
-    issue_k_block(config, p, shared.a_tile(stage) + slab_number(slab) * (64 * k_block), shared.b_tile(stage),
-                  at, issued.block);
-    if (slab + 1 == config.slabs) {
-      issued.ring.advance(config.stages);
-      if (++issued.block == k_blocks) go_to(issued, issued.index + nctaid_x() / size());
+    issue_slot(p, stage, slab);
+    if (slab + 1 == config.slabs) issued_stage();
+    if (turns && (number + 1 < groups || slab + 1 < config.slabs || left > 0)) {
+      bar_arrive(8 + (number + 1) % groups, 2 * warpgroup);
     }
-    if (turns && (number + 1 < groups || more_to_issue())) bar_arrive(8 + (number + 1) % groups, 2 * warpgroup);
+  }
+
+  FP8TWIN_DEVICE void issue_slot(Accumulator<Config::width>& p, u32 slot, u32 slab) {
+    Probe<Config> probes = probe(issued, slab);
+    probes.on = probes.on && issued.block < k_blocks;
+    probes.tiles(issued.block, shared.a_tile(slot), shared.b_tile(slot));
+    issue_k_block(config, p, shared.a_tile(slot) + slab_number(slab) * (64 * k_block), shared.b_tile(slot),
+                  probes, issued.block);
+    if (config.trace && slab + 1 == config.slabs) ++issued.block;
+  }
+
+  FP8TWIN_DEVICE void issued_stage() {
+    issue_ring.advance(config.stages);
+    --left;
+    if (config.trace && issued.block >= k_blocks) go_to(issued, issued.index + stride);
   }
 
   /// Until the oldest of the products under way has ended; it is p's.
@@ -129,139 +166,147 @@ struct Consumer {
   /// Before a tile's first K block, and every 32: what comes after is fetched.
   FP8TWIN_DEVICE void turn_window() {
     window.turn(config);
-    if (promoted.block + 32 < k_blocks) {
-      window.fetch(config, arguments.gemm, first_scale_row(promoted.tile), promoted.block + 32);
+    if (at.block + 32 < k_blocks) {
+      window.fetch(config, arguments.gemm, first_scale_row(at.tile), at.block + 32);
     } else {
-      StreamPlace after = promoted;
-      go_to(after, promoted.index + nctaid_x() / size());
-      window.fetch(config, arguments.gemm, first_scale_row(after.tile), 0);
+      window.fetch(config, arguments.gemm, first_scale_row(next.tile), 0);
     }
   }
 
   /// The scales of the unit that is promoted next, while its product is under way.
-  FP8TWIN_DEVICE void load_unit_scales(u32 slab) {
+  FP8TWIN_DEVICE void load_scales(u32 slot, u32 slab) {
     if (slab == 0) {
-      if (promoted.block % 32 == 0) turn_window();
+      if (at.block % 32 == 0) turn_window();
       const u32 met = config.swapped ? 1 : scale_blocks_met(config.tile_n);
       FP8TWIN_UNROLL
-      for (u32 i = 0; i < met; ++i) scales.b[i] = window.at(i, promoted.block);
+      for (u32 i = 0; i < met; ++i) scales.b[i] = window.at(i, at.block);
     }
     if (config.swapped) return;
-    const u32 scale_tile = shared.scale_tile(promoted.ring.stage);
-    FP8TWIN_UNROLL
-    for (u32 half = 0; half < 2; ++half) {
-      scales.a[half] =
-          ld_shared_f32(scale_tile + 4 * accumulator_coordinate(slab_thread(slab), 2 * half).row);
-    }
+    const u32 from = shared.scale_tile(slot) + scale_offset + 256 * slab;
+    scales.a[0] = ld_shared_f32(from);
+    scales.a[1] = ld_shared_f32(from + 32);  // eight rows below
   }
 
-  /// Waits for one unit, frees its stage after the last slab, and adds it to the slab's total.
-  FP8TWIN_DEVICE void promote_unit(Accumulator<Config::width>& p, Registers<Config::width>& total, u32 slab,
-                                   u32 under_way) {
-    const u32 stage = promoted.ring.stage;
-    load_unit_scales(slab);
-    wait(p, under_way);
-    if (config.swapped) {
-      promote_swapped(config, shared.scale_tile(stage), scales.b[0], consumer % warpgroup, p, total);
-      if (slab + 1 == config.slabs) release_in_cluster(config, shared.empty(stage));
-    } else {
-      if (slab + 1 == config.slabs) release_in_cluster(config, shared.empty(stage));
-      promote(config, promoted.tile, scales, p, total);
+  FP8TWIN_DEVICE void release_stage() {
+    bar_warp_sync(full_warp);
+    if (cluster_size(config) == 1) {
+      if (laneid() == 0) mbarrier_arrive_b64(empty + 8 * ring.stage);
+    } else if (laneid() < cluster_size(config)) {
+      mbarrier_arrive_shared_cluster_b64(empty + 8 * ring.stage);
     }
-    probe(promoted, slab).promoted(promoted.block, total);
+    ring.advance(config.stages);
+  }
+
+  /// Adds a product that has ended to the slab's total.
+  FP8TWIN_DEVICE void promote_slot(Accumulator<Config::width>& p, Registers<Config::width>& total, u32 slot,
+                                   u32 slab) {
+    if (config.swapped) {
+      promote_swapped(config, shared.scale_tile(slot), scales.b[0], thread, p, total);
+    } else {
+      promote(config, at.tile, scales, p, total);
+    }
+    probe(at, slab).promoted(at.block, total);
+    if (slab + 1 == config.slabs) ++at.block;
+  }
+
+  /// Waits for one unit, frees its stage after the last slab, and promotes it.
+  FP8TWIN_DEVICE void promote_unit(Accumulator<Config::width>& p, Registers<Config::width>& total, u32 slab) {
+    const u32 slot = ring.stage;
+    load_scales(slot, slab);
+    wgmma_wait_group<0>(p);
+    if (!config.swapped && slab + 1 == config.slabs) release_stage();
+    promote_slot(p, total, slot, slab);
+    if (config.swapped) release_stage();  // its scales are read by the promotion
   }
 
   FP8TWIN_DEVICE void store(const StreamPlace& place, Registers<Config::width>& total, u32 slab) const {
     const GemmArguments& g = arguments.gemm;
     const Tile& tile = place.tile;
-    const u32 row0 = tile.row0 + 64 * slab_number(slab);
+    const u32 staged = staged_slabs(config), row0 = tile.row0 + 64 * slab_number(slab);
+    const u32 staging = shared.staging() + (number * staged + slab % staged) *
+                                               (64 * config.tile_n * (config.output_f32 ? 4 : 2));
     probe(place, slab).output(config.swapped ? g.n : g.m, config.swapped ? g.m : g.n, tile, total);
     if (config.swapped) {
-      store_swapped_slab(config, arguments, shared, tile.column0, row0, consumer, total);
+      store_swapped_slab(config, arguments, staging, tile.column0, row0, number, thread, total);
     } else {
-      store_slab(config, arguments, shared, row0, tile.column0, consumer, total);
+      store_slab(config, arguments, staging, row0, tile.column0, number, thread, total);
     }
+    clear(config, total);
   }
 
-  /// After a unit has been promoted: stores its slab if that was the last K block, and steps on.
-  FP8TWIN_DEVICE void finish_unit(Registers<Config::width>& total, u32 slab) {
-    if (promoted.block + 1 == k_blocks) {
-      store(promoted, total, slab);
-      clear(config, total);
-    }
-    if (slab + 1 == config.slabs) {
-      promoted.ring.advance(config.stages);
-      if (++promoted.block == k_blocks) go_to(promoted, promoted.index + nctaid_x() / size());
-    }
+  FP8TWIN_DEVICE bool next_landed() const {
+    return (config.variant & 2) && mbarrier_test_wait_parity_b64(shared.full(issue_ring.stage), issue_ring.phase);
   }
 
   /// All tiles, one product under way at a time. `total` has one or two slabs, named by constants: else the compiler
   /// keeps an array in memory.
   FP8TWIN_DEVICE void run_stream(Accumulator<Config::width>& p,
                                  RegisterSets<Config::width, Config::sets>& total) {
-    const u32 last = config.slabs - 1;
-    const u32 groups = consumer_threads(config) / warpgroup;
-    if ((config.variant & 1) && groups > 1 && consumer / warpgroup + 1 == groups) bar_arrive(8, 2 * warpgroup);
+    const u32 last = config.slabs - 1, groups = consumer_threads(config) / warpgroup;
+    if ((config.variant & 1) && groups > 1 && number + 1 == groups) bar_arrive(8, 2 * warpgroup);
     issue(p, 0);
     for (;;) {
-      if (config.slabs == 2) {
-        promote_unit(p, total[0], 0, 1);
-        issue(p, 1);
-        finish_unit(total[0], 0);
+      while (at.block + 1 < k_blocks) {
+        if (config.slabs == 2) {
+          promote_unit(p, total[0], 0);
+          issue(p, 1);
+        }
+        const bool landed = next_landed();
+        promote_unit(p, total[last], last);
+        issue(p, 0, landed);
       }
-      const bool landed = (config.variant & 2) && more_to_issue() &&
-                          mbarrier_test_wait_parity_b64(shared.full(issued.ring.stage), issued.ring.phase);
-      promote_unit(p, total[last], last, 1);
-      if (!more_to_issue()) break;
-      issue(p, 0, landed);
-      finish_unit(total[last], last);
+      if (config.slabs == 2) {
+        promote_unit(p, total[0], 0);
+        issue(p, 1);
+        store(at, total[0], 0);
+      }
+      promote_unit(p, total[last], last);
+      if (left == 0) break;
+      issue(p, 0);
+      store(at, total[last], last);
+      next_tile();
     }
-    finish_unit(total[last], last);
+    store(at, total[last], last);
   }
 
-  /// All tiles in batches of `in_flight` K blocks; what is left of a tile goes one by one.
+  /// All tiles, a stage of `in_flight` K blocks at a time. What a stage holds past K's end is multiplied, since a wgmma must
+  /// not stand in a branch, and not promoted.
   FP8TWIN_DEVICE void run_batches(Accumulators<Config::width, Config::ring>& p,
                                   Registers<Config::width>& total) {
-    StreamPlace before = promoted;  // the tile whose sums are complete, and not stored
-    before.block = 0;               // ... if k_blocks
-    while (more_to_issue()) {
-      while (promoted.block + config.in_flight <= k_blocks) {
+    StreamPlace before = at;  // the tile whose sums are complete, and not stored: none while its block is 0
+    while (left > 0) {
+      while (at.block < k_blocks) {
+        const u32 slot = issue_ring.stage * config.in_flight;
+        wait_parity(shared.full(issue_ring.stage), issue_ring.phase);
         FP8TWIN_UNROLL
-        for (u32 i = 0; i < config.in_flight; ++i) issue(p[i], 0);
+        for (u32 i = 0; i < config.in_flight; ++i) issue_slot(p[i], slot + i, 0);
+        issued_stage();
         store_before(before, total);
         FP8TWIN_UNROLL
-        for (u32 i = 0; i < config.in_flight; ++i) promote_next(p[i], total, config.in_flight - i);
+        for (u32 i = 0; i < config.in_flight; ++i) {
+          load_scales(slot + i, 0);
+          wait(p[i], config.in_flight - i);
+          if (at.block < k_blocks) promote_slot(p[i], total, slot + i, 0);
+        }
+        release_stage();
       }
-      while (promoted.block < k_blocks) {
-        issue(p[0], 0);
-        store_before(before, total);
-        promote_next(p[0], total, 1);
-      }
-      before = promoted;
-      go_to(promoted, promoted.index + nctaid_x() / size());
+      before = at;
+      next_tile();
     }
     store_before(before, total);
-  }
-
-  FP8TWIN_DEVICE void promote_next(Accumulator<Config::width>& p, Registers<Config::width>& total,
-                                   u32 under_way) {
-    promote_unit(p, total, 0, under_way);
-    promoted.ring.advance(config.stages);
-    ++promoted.block;
   }
 
   FP8TWIN_DEVICE void store_before(StreamPlace& before, Registers<Config::width>& total) const {
     if (before.block == 0) return;
     store(before, total, 0);
-    clear(config, total);
     before.block = 0;
   }
 
   /// K = 0: nothing is issued, and every element is +0.
   FP8TWIN_DEVICE void store_zeros(Registers<Config::width>& total) {
-    for (; promoted.index < raster.tiles(); go_to(promoted, promoted.index + nctaid_x() / size())) {
+    for (; at.index < raster.tiles(); next_tile()) {
       FP8TWIN_UNROLL
-      for (u32 slab = 0; slab < config.slabs; ++slab) store(promoted, total, slab);
+      for (u32 slab = 0; slab < config.slabs; ++slab) store(at, total, slab);
     }
   }
 };
@@ -269,18 +314,20 @@ struct Consumer {
 template <class Config>
 FP8TWIN_DEVICE void consume_overlapped(Config config, const TmaGemmArguments& arguments,
                                        const SharedLayout& shared, u32 thread) {
-  Consumer<Config> consumer = {config, arguments, shared, cluster_raster(config, arguments.gemm),
-                               thread, k_blocks_of(arguments.gemm), {}, {}, {}, {}};
-  consumer.go_to(consumer.issued, ctaid_x() / cluster_size(config));
-  consumer.go_to(consumer.promoted, ctaid_x() / cluster_size(config));
-  if (consumer.promoted.index < consumer.raster.tiles()) {
-    consumer.window.fetch(config, arguments.gemm, consumer.first_scale_row(consumer.promoted.tile), 0);
-  }
+  const u32 number = shfl_sync_idx_b32(thread / warpgroup, 0, full_warp);
+  Consumer<Config> consumer = {config, arguments,          shared, cluster_raster(config, arguments.gemm),
+                               number, thread % warpgroup, 0,      0,
+                               0,      0,                  0,      {},
+                               {},     {},                 {},     {},
+                               {},     {}};
+  consumer.begin();
   RegisterSets<Config::width, Config::sets> total(config.tile_n, config.slabs);
   clear(config, total[0]);
   if (config.slabs == 2) clear(config, total[1]);
   if (consumer.k_blocks == 0) {
     consumer.store_zeros(total[0]);
+  } else if (consumer.left == 0) {
+    // fewer tiles than blocks
   } else if (config.in_flight == 1) {
     Accumulator<Config::width> p(config.tile_n);
     consumer.run_stream(p, total);

@@ -4,6 +4,9 @@
 //   | A stage 0 | A stage 1 | ... | B stage 0 | ... | output staging | scales 0 | ... | full[stages] | empty[stages] |
 //     tile_m x 128 bytes            tile_n x 128      from step 7 on   from step 8 on   8 bytes each
 //
+// From step 8 on a stage may hold several K blocks (config.in_flight): tiles and scales are then counted in slots, stage s
+// has slots s * in_flight and on.
+//
 // Tiles are multiples of 1024 bytes (eight rows of 128), so each begins where the 128-byte swizzle's pattern begins.
 // Dynamic shared memory promises 16 bytes of alignment only: a launch asks for 1024 more than `end`, and the kernel
 // rounds up.
@@ -15,13 +18,13 @@
 namespace fp8twin {
 
 struct SharedLayout {
-  u32 base, stages, a_bytes, b_bytes, staging_bytes, scale_bytes;
+  u32 base, stages, slots, a_bytes, b_bytes, staging_bytes, scale_bytes;
 
-  constexpr u32 a_tile(u32 stage) const { return base + stage * a_bytes; }
-  constexpr u32 b_tile(u32 stage) const { return base + stages * a_bytes + stage * b_bytes; }
-  constexpr u32 staging() const { return b_tile(stages); }
-  constexpr u32 scale_tile(u32 stage) const { return staging() + staging_bytes + stage * scale_bytes; }
-  constexpr u32 full(u32 stage) const { return scale_tile(stages) + 8 * stage; }
+  constexpr u32 a_tile(u32 slot) const { return base + slot * a_bytes; }
+  constexpr u32 b_tile(u32 slot) const { return base + slots * a_bytes + slot * b_bytes; }
+  constexpr u32 staging() const { return b_tile(slots); }
+  constexpr u32 scale_tile(u32 slot) const { return staging() + staging_bytes + slot * scale_bytes; }
+  constexpr u32 full(u32 stage) const { return scale_tile(slots) + 8 * stage; }
   constexpr u32 empty(u32 stage) const { return full(stages + stage); }
   constexpr u32 end() const { return empty(stages); }
 };
@@ -30,8 +33,15 @@ struct SharedLayout {
 enum class Beside {
   nothing,
   whole_tile,        // staging for the output tile
-  slabs_and_scales,  // staging for one slab of each consumer warpgroup, and in each stage the scales of A's rows
+  slabs_and_scales,  // staging for staged_slabs() slabs of each consumer warpgroup; in each slot the scales of A's rows
 };
+
+/// Slabs of a warpgroup that have staging of their own, so that one is written while another is read: all, but of FP32,
+/// which is twice as wide, one.
+template <class Config>
+constexpr u32 staged_slabs(Config config) {
+  return config.output_f32 ? 1 : config.slabs;
+}
 
 template <class Config>
 constexpr SharedLayout shared_layout(Config config, u32 base, Beside beside = Beside::nothing) {
@@ -39,11 +49,12 @@ constexpr SharedLayout shared_layout(Config config, u32 base, Beside beside = Be
   const u32 scales = 4 * (config.swapped ? config.tile_n : config.tile_m);
   return {base,
           config.stages,
+          config.stages * config.in_flight,
           config.tile_m * k_block,
           config.tile_n * k_block,
           beside == Beside::nothing      ? 0
           : beside == Beside::whole_tile ? tile
-                                         : tile / config.slabs,
+                                         : tile / config.slabs * staged_slabs(config),
           beside == Beside::slabs_and_scales ? (scales + 127) / 128 * 128 : 0};  // TMA writes to multiples of 128
 }
 

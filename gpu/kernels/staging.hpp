@@ -69,16 +69,25 @@ FP8TWIN_DEVICE void stage_f32(Config config, const Panels& panels, u32 thread,
   }
 }
 
-/// One consumer warpgroup stores 64 rows of D from (row0, column0) on. The copy drains while the next tile is computed:
-/// the thread that issues it waits, before the next tile is staged, until it has been read.
+/// The thread that issues a warpgroup's stores waits until the staging rows it wants have been read.
 template <class Config>
-FP8TWIN_DEVICE void store_slab(Config config, const TmaGemmArguments& arguments, const SharedLayout& shared,
-                               u32 row0, u32 column0, u32 consumer, Registers<Config::width>& total) {
-  const u32 number = consumer / warpgroup, thread = consumer % warpgroup;
-  const u32 element = config.output_f32 ? 4 : 2, row_bytes = config.tile_n * element;
-  const Panels panels = {shared.staging() + number * 64 * row_bytes, panel_mode(row_bytes)};
+FP8TWIN_DEVICE void wait_for_staging(Config config) {
+  if (staged_slabs(config) == 2) {
+    cp_async_bulk_wait_group_read<1>();
+  } else {
+    cp_async_bulk_wait_group_read<0>();
+  }
+}
 
-  if (thread == 0) cp_async_bulk_wait_group_read<0>();
+/// One consumer warpgroup stores 64 rows of D from (row0, column0) on, through staging rows of its own. The copy drains
+/// while the next tile is computed.
+template <class Config>
+FP8TWIN_DEVICE void store_slab(Config config, const TmaGemmArguments& arguments, u32 staging, u32 row0,
+                               u32 column0, u32 number, u32 thread, Registers<Config::width>& total) {
+  const u32 element = config.output_f32 ? 4 : 2, row_bytes = config.tile_n * element;
+  const Panels panels = {staging, panel_mode(row_bytes)};
+
+  if (thread == 0) wait_for_staging(config);
   bar_sync(1 + number, warpgroup);  // the staging rows are free
   if (config.output_f32) {
     stage_f32(config, panels, thread, total);

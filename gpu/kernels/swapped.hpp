@@ -66,15 +66,13 @@ FP8TWIN_DEVICE void stage_swapped_f32(Config config, const Panels& panels, u32 t
 
 /// store_slab for 64 columns of D from column0 on, and tile_n rows from row0.
 template <class Config>
-FP8TWIN_DEVICE void store_swapped_slab(Config config, const TmaGemmArguments& arguments,
-                                       const SharedLayout& shared, u32 row0, u32 column0, u32 consumer,
+FP8TWIN_DEVICE void store_swapped_slab(Config config, const TmaGemmArguments& arguments, u32 staging,
+                                       u32 row0, u32 column0, u32 number, u32 thread,
                                        Registers<Config::width>& total) {
-  const u32 number = consumer / warpgroup, thread = consumer % warpgroup;
   const u32 element = config.output_f32 ? 4 : 2;
-  const Panels panels = {shared.staging() + number * 64 * config.tile_n * element, SwizzleMode::b128,
-                         config.tile_n};
+  const Panels panels = {staging, SwizzleMode::b128, config.tile_n};
 
-  if (thread == 0) cp_async_bulk_wait_group_read<0>();
+  if (thread == 0) wait_for_staging(config);
   bar_sync(1 + number, warpgroup);  // the staging rows are free
   if (config.output_f32) {
     stage_swapped_f32(config, panels, thread, total);

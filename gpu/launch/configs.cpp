@@ -178,7 +178,7 @@ void check_offered(const GemmConfig& config) {
                             (config.in_flight + config.slabs()) * config.tile_n / 2,
                             most_accumulator_registers(config)));
   }
-  const u32 least = ring(config.step) ? std::max(2u, config.in_flight) : 1, most = most_stages(config);
+  const u32 least = ring(config.step) ? 2 : 1, most = most_stages(config);
   if (config.stages < least || config.stages > most) {
     throw Error(fmt::format("{0}: with tiles of {2}x{3} the number of stages is {4}, found {1}", step,
                             config.stages, config.tile_m, config.tile_n,

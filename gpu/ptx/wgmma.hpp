@@ -7,6 +7,7 @@
 //   wgmma_mma_async...      posted; d belongs to the tensor core from here on
 //   wgmma_commit_group()    closes the group of what was posted
 //   wgmma_wait_group<P>(d)  until at most P groups are pending: then d may be read again
+//   wgmma_wait_group<P>()   the same, to know that they are over: d stays the tensor core's
 //
 // N is 8, 16, ... 256. The 32 shapes differ only in how many registers the assembly names, so
 // gpu/jit/wgmma_shapes.cpp writes WgmmaShape<N> for the N that a kernel asks for, and this file includes it.
@@ -81,6 +82,12 @@ FP8TWIN_DEVICE void wgmma_fence(Accumulator<N>& d) {
 }
 
 FP8TWIN_DEVICE void wgmma_commit_group() { asm volatile("wgmma.commit_group.sync.aligned;" ::: "memory"); }
+
+/// The wait alone: no register may be read on the strength of it.
+template <u32 Pending>
+FP8TWIN_DEVICE void wgmma_wait_group() {
+  asm volatile("wgmma.wait_group.sync.aligned %0;" ::"n"(Pending) : "memory");
+}
 
 template <u32 Pending, u32 N>
 FP8TWIN_DEVICE void wgmma_wait_group(Accumulator<N>& d) {

@@ -176,7 +176,6 @@ struct Consumer {
   /// The scales of the unit that is promoted next, while its product is under way.
   FP8TWIN_DEVICE void load_scales(u32 slot, u32 slab) {
     if (slab == 0) {
-      if (at.block % 32 == 0) turn_window();
       const u32 met = config.swapped ? 1 : scale_blocks_met(config.tile_n);
       FP8TWIN_UNROLL
       for (u32 i = 0; i < met; ++i) scales.b[i] = window.at(i, at.block);
@@ -212,6 +211,7 @@ struct Consumer {
   /// Waits for one unit, frees its stage after the last slab, and promotes it.
   FP8TWIN_DEVICE void promote_unit(Accumulator<Config::width>& p, Registers<Config::width>& total, u32 slab) {
     const u32 slot = ring.stage;
+    if (slab == 0 && at.block % 32 == 0) turn_window();
     load_scales(slot, slab);
     wgmma_wait_group<0>(p);
     if (!config.swapped && slab + 1 == config.slabs) release_stage();
@@ -281,12 +281,23 @@ struct Consumer {
         FP8TWIN_UNROLL
         for (u32 i = 0; i < config.in_flight; ++i) issue_slot(p[i], slot + i, 0);
         issued_stage();
+        const u32 read = ring.stage * config.in_flight;
         store_before(before, total);
-        FP8TWIN_UNROLL
-        for (u32 i = 0; i < config.in_flight; ++i) {
-          load_scales(slot + i, 0);
-          wait(p[i], config.in_flight - i);
-          if (at.block < k_blocks) promote_slot(p[i], total, slot + i, 0);
+        if (at.block % 32 == 0) turn_window();  // 32 is whole stages
+        if (at.block + config.in_flight <= k_blocks) {
+          FP8TWIN_UNROLL
+          for (u32 i = 0; i < config.in_flight; ++i) {
+            load_scales(read + i, 0);
+            wait(p[i], config.in_flight - i);
+            promote_slot(p[i], total, read + i, 0);
+          }
+        } else {
+          FP8TWIN_UNROLL
+          for (u32 i = 0; i < config.in_flight; ++i) {
+            load_scales(read + i, 0);
+            wait(p[i], config.in_flight - i);
+            if (at.block < k_blocks) promote_slot(p[i], total, read + i, 0);
+          }
         }
         release_stage();
       }
@@ -314,7 +325,7 @@ struct Consumer {
 template <class Config>
 FP8TWIN_DEVICE void consume_overlapped(Config config, const TmaGemmArguments& arguments,
                                        const SharedLayout& shared, u32 thread) {
-  const u32 number = shfl_sync_idx_b32(thread / warpgroup, 0, full_warp);
+  const u32 number = consumer_threads(config) == warpgroup ? 0 : shfl_sync_idx_b32(thread / warpgroup, 0, full_warp);
   Consumer<Config> consumer = {config, arguments,          shared, cluster_raster(config, arguments.gemm),
                                number, thread % warpgroup, 0,      0,
                                0,      0,                  0,      {},

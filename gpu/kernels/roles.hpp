@@ -18,6 +18,7 @@ namespace fp8twin {
 /// By all threads of the producer's warpgroup.
 template <class Config>
 FP8TWIN_DEVICE void give_registers(Config config) {
+  if (consumer_threads(config) == warpgroup) setmaxnreg_dec<40>();
   if (consumer_threads(config) == 2 * warpgroup) setmaxnreg_dec<40>();
   if (consumer_threads(config) == 3 * warpgroup) setmaxnreg_dec<32>();
 }
@@ -25,6 +26,7 @@ FP8TWIN_DEVICE void give_registers(Config config) {
 /// By all consumers.
 template <class Config>
 FP8TWIN_DEVICE void take_registers(Config config) {
+  if (consumer_threads(config) == warpgroup) setmaxnreg_inc<256>();
   if (consumer_threads(config) == 2 * warpgroup) setmaxnreg_inc<232>();
   if (consumer_threads(config) == 3 * warpgroup) setmaxnreg_inc<160>();
 }

@@ -52,7 +52,6 @@ GemmConfig config_from_name(std::string_view name) {
     config.cluster_m = reader.number("_c");
     config.cluster_n = reader.number("x");
     if (step >= 8) config.in_flight = reader.number("_p");
-    if (reader.has("_v")) config.variant = reader.number("");
     config.output_f32 = reader.has("_f32");
     if (!config.output_f32 && !reader.has("_bf16")) continue;
     config.trace = reader.has("_trace");

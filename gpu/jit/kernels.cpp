@@ -25,10 +25,10 @@ namespace {
 std::string members(const GemmConfig& config) {
   return fmt::format(
       "static constexpr u32 tile_m = {}, tile_n = {}, width = {}, stages = {}, cluster_m = {}, cluster_n = "
-      "{}, slabs = {}, sets = {}, in_flight = {}, ring = {}, variant = {}; "
+      "{}, slabs = {}, sets = {}, in_flight = {}, ring = {}; "
       "static constexpr bool output_f32 = {}, trace = {}, swapped = {};",
       config.tile_m, config.tile_n, config.tile_n, config.stages, config.cluster_m, config.cluster_n,
-      config.slabs(), config.slabs(), config.in_flight, config.in_flight, config.variant, config.output_f32, config.trace,
+      config.slabs(), config.slabs(), config.in_flight, config.in_flight, config.output_f32, config.trace,
       config.swapped());
 }
 

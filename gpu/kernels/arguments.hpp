@@ -24,7 +24,7 @@ struct GemmArguments {
   u32 m, n, k;
   u32 d_stride;  // elements from one row of D to the next
   TraceArguments trace;
-  u32 raster_group = 8;  // from step 8 on: rows of tiles in a group of raster.hpp
+  u32 raster_shift = 3;  // from step 8 on: a group of raster.hpp is 2^raster_shift rows of tiles
 };
 
 constexpr u32 k_blocks_of(const GemmArguments& g) { return (g.k + k_block - 1) / k_block; }

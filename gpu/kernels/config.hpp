@@ -26,7 +26,6 @@ struct MachineConfig {
   bool trace = false;
   u32 slabs = 1;      // slabs of 64 rows that one consumer warpgroup computes
   u32 in_flight = 1;  // K blocks of a stage: a warpgroup has as many products under way, each in an accumulator of its own
-  u32 variant = 0;
   bool swapped = false;  // the rows of the tile are B's and the columns A's: D transposed
   static constexpr u32 width = 0, sets = 0, ring = 0;  // register arrays take their sizes at run time
 };

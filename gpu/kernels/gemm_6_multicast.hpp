@@ -24,7 +24,7 @@ FP8TWIN_DEVICE void produce_6(Config config, const TmaGemmArguments& arguments, 
   const u32 size = cluster_size(config), rank = cluster_ctarank();
   PipelineState state;
   for (u32 index = ctaid_x() / size; index < raster.tiles(); index += nctaid_x() / size) {
-    const Tile tile = cluster_tile(config, raster, index, rank);
+    const Tile tile = cluster_tile(config, raster.place(index), rank);
     for (u32 block = 0; block < k_blocks_of(arguments.gemm); ++block, state.advance(config.stages)) {
       wait_parity(shared.empty(state.stage), state.phase ^ 1);
       mbarrier_arrive_expect_tx_b64(shared.full(state.stage), shared.a_bytes + shared.b_bytes);
@@ -44,7 +44,7 @@ FP8TWIN_DEVICE void consume_6(Config config, const GemmArguments& g, const Share
 
   PipelineState state;
   for (u32 index = ctaid_x() / size; index < raster.tiles(); index += nctaid_x() / size) {
-    const Tile tile = cluster_tile(config, raster, index, rank);
+    const Tile tile = cluster_tile(config, raster.place(index), rank);
     const Probe<Config> probe = probe_of(config, g, tile, thread);
     clear(config, total);
     for (u32 block = 0; block < k_blocks_of(g); ++block, state.advance(config.stages)) {

@@ -30,7 +30,7 @@ FP8TWIN_DEVICE void produce_7(Config config, const TmaGemmArguments& arguments, 
   prefetch_tensormap(arguments.d);
   PipelineState state;
   for (u32 index = ctaid_x() / size; index < raster.tiles(); index += nctaid_x() / size) {
-    const Tile tile = cluster_tile(config, raster, index, rank);
+    const Tile tile = cluster_tile(config, raster.place(index), rank);
     for (u32 block = 0; block < k_blocks_of(arguments.gemm); ++block, state.advance(config.stages)) {
       wait_parity(shared.empty(state.stage), state.phase ^ 1);
       mbarrier_arrive_expect_tx_b64(shared.full(state.stage), shared.a_bytes + shared.b_bytes);
@@ -52,7 +52,7 @@ FP8TWIN_DEVICE void consume_7(Config config, const TmaGemmArguments& arguments, 
 
   PipelineState state;
   for (u32 index = ctaid_x() / size; index < raster.tiles(); index += nctaid_x() / size) {
-    const Tile tile = cluster_tile(config, raster, index, rank);
+    const Tile tile = cluster_tile(config, raster.place(index), rank);
     const Probe<Config> probe = probe_of(config, g, tile, thread);
     clear(config, total);
     for (u32 block = 0; block < k_blocks_of(g); ++block, state.advance(config.stages)) {
@@ -69,6 +69,8 @@ FP8TWIN_DEVICE void consume_7(Config config, const TmaGemmArguments& arguments, 
     }
     probe.output(g.m, g.n, tile, total);
     const u32 number = thread / warpgroup;
+    if (thread % warpgroup == 0) wait_for_staging(config);
+    bar_sync(1 + number, warpgroup);
     store_slab(config, arguments, shared.staging() + number * (shared.staging_bytes * 64 / config.tile_m),
                tile.row0 + 64 * number, tile.column0, number, thread % warpgroup, total);
   }

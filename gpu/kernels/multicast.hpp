@@ -30,16 +30,13 @@ constexpr u32 cluster_size(Config config) {
 /// block whose tile lies outside; it copies zeros, takes part in everything, and stores nothing.
 template <class Config>
 FP8TWIN_DEVICE Raster cluster_raster(Config config, const GemmArguments& g) {
-  Raster raster = raster_of(config.swapped ? g.n : g.m, config.swapped ? g.m : g.n,
-                            config.cluster_m * config.tile_m, config.cluster_n * config.tile_n);
-  raster.group = g.raster_group;
-  return raster;
+  return raster_of(config.swapped ? g.n : g.m, config.swapped ? g.m : g.n, config.cluster_m * config.tile_m,
+                   config.cluster_n * config.tile_n);
 }
 
-/// This block's tile of cluster `index`.
+/// This block's tile of the cluster at `place`.
 template <class Config>
-FP8TWIN_DEVICE Tile cluster_tile(Config config, const Raster& raster, u32 index, u32 rank) {
-  const RasterPlace place = raster.place(index);
+FP8TWIN_DEVICE Tile cluster_tile(Config config, RasterPlace place, u32 rank) {
   return tile_at(config, config.cluster_m * place.m + rank % config.cluster_m,
                  config.cluster_n * place.n + rank / config.cluster_m);
 }

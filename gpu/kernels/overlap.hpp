@@ -32,16 +32,24 @@
 
 namespace fp8twin {
 
+/// A walk over this block's tiles.
+template <class Config>
+FP8TWIN_DEVICE RasterWalk first_tile(Config config, const GemmArguments& g) {
+  const Raster raster = cluster_raster(config, g);
+  RasterWalk walk = {raster.tiles_m, raster.tiles_n, g.raster_shift};
+  walk.advance(ctaid_x() / cluster_size(config));
+  return walk;
+}
+
 /// By one thread.
 template <class Config>
 FP8TWIN_DEVICE void produce_with_scales(Config config, const TmaGemmArguments& arguments,
                                         const SharedLayout& shared) {
-  const Raster raster = cluster_raster(config, arguments.gemm);
   const u32 size = cluster_size(config), rank = cluster_ctarank();
   const u32 scale_bytes = 4 * (config.swapped ? config.tile_n : config.tile_m);
   PipelineState state;
-  for (u32 index = ctaid_x() / size; index < raster.tiles(); index += nctaid_x() / size) {
-    const Tile tile = cluster_tile(config, raster, index, rank);
+  for (RasterWalk walk = first_tile(config, arguments.gemm); !walk.done(); walk.advance(nctaid_x() / size)) {
+    const Tile tile = cluster_tile(config, walk.place(), rank);
     for (u32 block = 0; block < k_blocks_of(arguments.gemm);
          block += config.in_flight, state.advance(config.stages)) {
       const u32 full = shared.full(state.stage);
@@ -60,10 +68,10 @@ FP8TWIN_DEVICE void produce_with_scales(Config config, const TmaGemmArguments& a
   if (size > 1) wait_for_last_releases(shared, state);
 }
 
-/// Where a warpgroup is in its list of tiles.
+/// Where a warpgroup is: a tile of its list, and a K block.
 struct StreamPlace {
-  u32 index, block;
   Tile tile;
+  u32 block;
 };
 
 /// One consumer warpgroup.
@@ -77,59 +85,71 @@ struct Consumer {
   Config config;
   const TmaGemmArguments& arguments;
   const SharedLayout& shared;
-  Raster raster;
   u32 number, thread;  // of the warpgroup among the consumers, of this thread in it
   u32 k_blocks, stride;
   u32 scale_offset;  // of this thread's first row in a tile of scales
   u32 empty;         // empty[0]: its own, or in a cluster lane r's that of block r
   u32 left;          // stages not issued
   PipelineState issue_ring, ring;
-  StreamPlace issued, at, next;  // `issued` is kept for traces only; `next` follows `at`
+  StreamPlace at;
+  RasterWalk walk;  // at the tile after it, where there is one
+  RasterWalk issued_walk;  // for traces only: `issued` is ahead of `at` by the products under way
+  StreamPlace issued;
   ScaleWindow window;
   BlockScales scales;
 
-  FP8TWIN_DEVICE void go_to(StreamPlace& place, u32 index) const {
-    place.index = index;
-    place.block = 0;
-    if (index < raster.tiles()) place.tile = cluster_tile(config, raster, index, cluster_ctarank());
-  }
   /// The slab's number in the tile; and this thread as that slab's, as if each slab had a warpgroup of its own.
   FP8TWIN_DEVICE u32 slab_number(u32 slab) const { return number * config.slabs + slab; }
   FP8TWIN_DEVICE Probe<Config> probe(const StreamPlace& place, u32 slab) const {
     return probe_of(config, arguments.gemm, place.tile, slab_number(slab) * warpgroup + thread);
   }
 
+  FP8TWIN_DEVICE Tile tile_of(const RasterWalk& to) const {
+    return cluster_tile(config, to.place(), cluster_ctarank());
+  }
+
   FP8TWIN_DEVICE void begin() {
-    const u32 size = cluster_size(config), first = ctaid_x() / size;
+    const u32 size = cluster_size(config);
     stride = nctaid_x() / size;
     k_blocks = k_blocks_of(arguments.gemm);
-    left = first < raster.tiles() ? (raster.tiles() - first + stride - 1) / stride *
-                                        ((k_blocks + config.in_flight - 1) / config.in_flight)
-                                  : 0;
+    walk = first_tile(config, arguments.gemm);
+    at = {};
+    left = 0;
+    if (!walk.done()) {
+      at.tile = tile_of(walk);
+      window.fetch(config, arguments.gemm, first_scale_row(at.tile), 0);
+      left = (walk.tiles_m * walk.tiles_n - ctaid_x() / size + stride - 1) / stride *
+             ((k_blocks + config.in_flight - 1) / config.in_flight);
+    }
     scale_offset = 4 * (64 * slab_number(0) + accumulator_coordinate(thread, 0).row);
     empty = size == 1 ? shared.empty(0) : mapa_shared_cluster_u32(shared.empty(0), laneid() % size);
-    go_to(at, first);
     issued = at;
-    go_to(next, first + stride);
-    if (left > 0) window.fetch(config, arguments.gemm, first_scale_row(at.tile), 0);
+    issued_walk = walk;
+    walk.advance(stride);
   }
   FP8TWIN_DEVICE void next_tile() {
-    at = next;
-    go_to(next, at.index + stride);
+    at = {tile_of(walk), 0};
+    walk.advance(stride);
   }
 
   /// The next unit of the stream onto the tensor core.
   FP8TWIN_DEVICE void issue(Accumulator<Config::width>& p, u32 slab, bool landed = false) {
-    const u32 stage = issue_ring.stage, groups = consumer_threads(config) / warpgroup;
-    const bool turns = (config.variant & 1) && config.in_flight == 1 && groups > 1;
+    const u32 stage = issue_ring.stage;
     if (slab == 0 && !landed) wait_parity(shared.full(stage), issue_ring.phase);
-    if (turns) bar_sync(8 + number, 2 * warpgroup);
+    if (takes_turns()) bar_sync(turn_barrier(number), 2 * warpgroup);
     issue_slot(p, stage, slab);
     if (slab + 1 == config.slabs) issued_stage();
-    if (turns && (number + 1 < groups || slab + 1 < config.slabs || left > 0)) {
-      bar_arrive(8 + (number + 1) % groups, 2 * warpgroup);
+    if (takes_turns() && (number + 1 < groups() || slab + 1 < config.slabs || left > 0)) {
+      bar_arrive(turn_barrier((number + 1) % groups()), 2 * warpgroup);
     }
   }
+
+  /// Warpgroups issue in turn, so that one promotes while another's product runs: left alone they fall into step, and the
+  /// tensor core waits for both. A warpgroup's turn comes with 128 arrivals of the one before it, and is a meeting of its
+  /// own threads as well.
+  FP8TWIN_DEVICE u32 groups() const { return consumer_threads(config) / warpgroup; }
+  FP8TWIN_DEVICE bool takes_turns() const { return config.in_flight == 1 && groups() > 1; }
+  FP8TWIN_DEVICE u32 turn_barrier(u32 group) const { return 1 + groups() + group; }
 
   FP8TWIN_DEVICE void issue_slot(Accumulator<Config::width>& p, u32 slot, u32 slab) {
     Probe<Config> probes = probe(issued, slab);
@@ -143,7 +163,10 @@ struct Consumer {
   FP8TWIN_DEVICE void issued_stage() {
     issue_ring.advance(config.stages);
     --left;
-    if (config.trace && issued.block >= k_blocks) go_to(issued, issued.index + stride);
+    if (config.trace && issued.block >= k_blocks) {
+      issued_walk.advance(stride);
+      if (!issued_walk.done()) issued = {tile_of(issued_walk), 0};
+    }
   }
 
   /// Until the oldest of the products under way has ended; it is p's.
@@ -168,8 +191,8 @@ struct Consumer {
     window.turn(config);
     if (at.block + 32 < k_blocks) {
       window.fetch(config, arguments.gemm, first_scale_row(at.tile), at.block + 32);
-    } else {
-      window.fetch(config, arguments.gemm, first_scale_row(next.tile), 0);
+    } else if (!walk.done()) {
+      window.fetch(config, arguments.gemm, first_scale_row(tile_of(walk)), 0);
     }
   }
 
@@ -219,13 +242,19 @@ struct Consumer {
     if (config.swapped) release_stage();  // its scales are read by the promotion
   }
 
-  FP8TWIN_DEVICE void store(const StreamPlace& place, Registers<Config::width>& total, u32 slab) const {
+  /// `free`: a meeting since wait_for_staging() has told this thread that the slab's staging rows have been read.
+  FP8TWIN_DEVICE void store(const StreamPlace& place, Registers<Config::width>& total, u32 slab,
+                            bool free = false) const {
     const GemmArguments& g = arguments.gemm;
     const Tile& tile = place.tile;
     const u32 staged = staged_slabs(config), row0 = tile.row0 + 64 * slab_number(slab);
     const u32 staging = shared.staging() + (number * staged + slab % staged) *
                                                (64 * config.tile_n * (config.output_f32 ? 4 : 2));
     probe(place, slab).output(config.swapped ? g.n : g.m, config.swapped ? g.m : g.n, tile, total);
+    if (!free) {
+      if (thread == 0) wait_for_staging(config);
+      bar_sync(1 + number, warpgroup);
+    }
     if (config.swapped) {
       store_swapped_slab(config, arguments, staging, tile.column0, row0, number, thread, total);
     } else {
@@ -234,16 +263,20 @@ struct Consumer {
     clear(config, total);
   }
 
-  FP8TWIN_DEVICE bool next_landed() const {
-    return (config.variant & 2) && mbarrier_test_wait_parity_b64(shared.full(issue_ring.stage), issue_ring.phase);
+  /// The next unit, and under its product the store of a slab that is complete.
+  FP8TWIN_DEVICE void issue_and_store(Accumulator<Config::width>& p, u32 slab, const StreamPlace& place,
+                                      Registers<Config::width>& total, u32 complete) {
+    if (takes_turns() && thread == 0) wait_for_staging(config);
+    issue(p, slab);
+    store(place, total, complete, takes_turns());
   }
 
   /// All tiles, one product under way at a time. `total` has one or two slabs, named by constants: else the compiler
   /// keeps an array in memory.
   FP8TWIN_DEVICE void run_stream(Accumulator<Config::width>& p,
                                  RegisterSets<Config::width, Config::sets>& total) {
-    const u32 last = config.slabs - 1, groups = consumer_threads(config) / warpgroup;
-    if ((config.variant & 1) && groups > 1 && number + 1 == groups) bar_arrive(8, 2 * warpgroup);
+    const u32 last = config.slabs - 1;
+    if (takes_turns() && number + 1 == groups()) bar_arrive(turn_barrier(0), 2 * warpgroup);
     issue(p, 0);
     for (;;) {
       while (at.block + 1 < k_blocks) {
@@ -251,19 +284,19 @@ struct Consumer {
           promote_unit(p, total[0], 0);
           issue(p, 1);
         }
-        const bool landed = next_landed();
+        // Asked while a product is under way, the answer is there when that has been promoted.
+        const bool landed =
+            mbarrier_test_wait_parity_b64(shared.full(issue_ring.stage), issue_ring.phase);
         promote_unit(p, total[last], last);
         issue(p, 0, landed);
       }
       if (config.slabs == 2) {
         promote_unit(p, total[0], 0);
-        issue(p, 1);
-        store(at, total[0], 0);
+        issue_and_store(p, 1, at, total[0], 0);
       }
       promote_unit(p, total[last], last);
       if (left == 0) break;
-      issue(p, 0);
-      store(at, total[last], last);
+      issue_and_store(p, 0, at, total[last], last);
       next_tile();
     }
     store(at, total[last], last);
@@ -302,7 +335,7 @@ struct Consumer {
         release_stage();
       }
       before = at;
-      next_tile();
+      if (left > 0) next_tile();
     }
     store_before(before, total);
   }
@@ -315,7 +348,8 @@ struct Consumer {
 
   /// K = 0: nothing is issued, and every element is +0.
   FP8TWIN_DEVICE void store_zeros(Registers<Config::width>& total) {
-    for (; at.index < raster.tiles(); next_tile()) {
+    for (RasterWalk to = first_tile(config, arguments.gemm); !to.done(); to.advance(stride)) {
+      at.tile = tile_of(to);
       FP8TWIN_UNROLL
       for (u32 slab = 0; slab < config.slabs; ++slab) store(at, total, slab);
     }
@@ -323,15 +357,8 @@ struct Consumer {
 };
 
 template <class Config>
-FP8TWIN_DEVICE void consume_overlapped(Config config, const TmaGemmArguments& arguments,
-                                       const SharedLayout& shared, u32 thread) {
-  const u32 number = consumer_threads(config) == warpgroup ? 0 : shfl_sync_idx_b32(thread / warpgroup, 0, full_warp);
-  Consumer<Config> consumer = {config, arguments,          shared, cluster_raster(config, arguments.gemm),
-                               number, thread % warpgroup, 0,      0,
-                               0,      0,                  0,      {},
-                               {},     {},                 {},     {},
-                               {},     {}};
-  consumer.begin();
+FP8TWIN_DEVICE void consume_overlapped(Consumer<Config>& consumer) {
+  const Config config = consumer.config;
   RegisterSets<Config::width, Config::sets> total(config.tile_n, config.slabs);
   clear(config, total[0]);
   if (config.slabs == 2) clear(config, total[1]);
@@ -346,7 +373,7 @@ FP8TWIN_DEVICE void consume_overlapped(Config config, const TmaGemmArguments& ar
     Accumulators<Config::width, Config::ring> p(config.tile_n, config.in_flight);
     consumer.run_batches(p, total[0]);
   }
-  if (thread % warpgroup == 0) cp_async_bulk_wait_group_read<0>();  // D itself is complete when the grid is
+  if (consumer.thread == 0) cp_async_bulk_wait_group_read<0>();  // D itself is complete when the grid is
   bar_warp_sync(full_warp);
 }
 
@@ -372,17 +399,23 @@ FP8TWIN_DEVICE void gemm_overlapped(Config config, const TmaGemmArguments& argum
     prefetch_tensormap(arguments.a_scale);
     prefetch_tensormap(arguments.d);
   }
-  meet(config);
   griddepcontrol_wait();  // all above ran under the end of the grid in front
   griddepcontrol_launch_dependents();
 
   if (tid_x() < warpgroup) {
     give_registers(config);
+    meet(config);
     if (tid_x() < 32 && elect_sync(full_warp)) produce_with_scales(config, arguments, shared);
     bar_warp_sync(full_warp);
   } else {
+    const u32 thread = tid_x() - warpgroup;
+    const u32 number = shfl_sync_idx_b32(thread / warpgroup, 0, full_warp);
+    Consumer<Config> consumer = {config, arguments, shared, number, thread % warpgroup, 0,  0, 0, 0, 0,
+                                 {},     {},        {},     {},     {},                 {}, {}, {}};
     take_registers(config);
-    consume_overlapped(config, arguments, shared, tid_x() - warpgroup);
+    consumer.begin();  // its first loads are on their way while the barriers are made
+    meet(config);
+    consume_overlapped(consumer);
   }
 }
 

@@ -35,6 +35,29 @@ struct Raster {
   }
 };
 
+/// The same order, walked in strides: groups of 2^shift rows, and no division but in a last group of fewer.
+struct RasterWalk {
+  u32 tiles_m, tiles_n, shift;
+  u32 first = 0, within = 0;  // the group's first row, the tile's number in the group
+
+  constexpr bool done() const { return first >= tiles_m; }
+  constexpr u32 rows() const {
+    const u32 left = tiles_m - first;
+    return left < 1u << shift ? left : 1u << shift;
+  }
+  constexpr void advance(u32 stride) {
+    within += stride;
+    while (!done() && within >= rows() * tiles_n) {
+      within -= rows() * tiles_n;
+      first += 1u << shift;
+    }
+  }
+  constexpr RasterPlace place() const {
+    if (rows() == 1u << shift) return {first + (within & ((1u << shift) - 1)), within >> shift};
+    return {first + within % rows(), within / rows()};
+  }
+};
+
 /// The tiles of an m x n matrix, `tile_m` x `tile_n` each.
 constexpr Raster raster_of(u32 m, u32 n, u32 tile_m, u32 tile_n) {
   return {(m + tile_m - 1) / tile_m, (n + tile_n - 1) / tile_n};

@@ -79,16 +79,13 @@ FP8TWIN_DEVICE void wait_for_staging(Config config) {
   }
 }
 
-/// One consumer warpgroup stores 64 rows of D from (row0, column0) on, through staging rows of its own. The copy drains
-/// while the next tile is computed.
+/// One consumer warpgroup stores 64 rows of D from (row0, column0) on, through staging rows of its own, which are free.
+/// The copy drains while the next tile is computed.
 template <class Config>
 FP8TWIN_DEVICE void store_slab(Config config, const TmaGemmArguments& arguments, u32 staging, u32 row0,
                                u32 column0, u32 number, u32 thread, Registers<Config::width>& total) {
   const u32 element = config.output_f32 ? 4 : 2, row_bytes = config.tile_n * element;
   const Panels panels = {staging, panel_mode(row_bytes)};
-
-  if (thread == 0) wait_for_staging(config);
-  bar_sync(1 + number, warpgroup);  // the staging rows are free
   if (config.output_f32) {
     stage_f32(config, panels, thread, total);
   } else {

@@ -71,9 +71,6 @@ FP8TWIN_DEVICE void store_swapped_slab(Config config, const TmaGemmArguments& ar
                                        Registers<Config::width>& total) {
   const u32 element = config.output_f32 ? 4 : 2;
   const Panels panels = {staging, SwizzleMode::b128, config.tile_n};
-
-  if (thread == 0) wait_for_staging(config);
-  bar_sync(1 + number, warpgroup);  // the staging rows are free
   if (config.output_f32) {
     stage_swapped_f32(config, panels, thread, total);
   } else {

@@ -67,12 +67,12 @@ bool ring(int step) { return step >= 3; }
 
 std::string GemmConfig::name() const {
   return fmt::format("{}_{}x{}_s{}_c{}x{}_{}{}{}", step_name(step), tile_m, tile_n, stages, cluster_m,
-                     cluster_n, step >= 8 ? fmt::format("p{}_", in_flight) + (variant ? fmt::format("v{}_", variant) : "") : "",
+                     cluster_n, step >= 8 ? fmt::format("p{}_", in_flight) : "",
                      output_f32 ? "f32" : "bf16", trace ? "_trace" : "");
 }
 
 MachineConfig GemmConfig::machine() const {
-  return {tile_m, tile_n, stages, cluster_m, cluster_n, output_f32, trace, slabs(), in_flight, variant, swapped()};
+  return {tile_m, tile_n, stages, cluster_m, cluster_n, output_f32, trace, slabs(), in_flight, swapped()};
 }
 
 u32 GemmConfig::threads() const {
@@ -117,7 +117,7 @@ std::vector<GemmConfig> offered_configs(int step) {
         for (const u32 tile_n : widths(step)) {
           for (const u32 in_flight : numbers_in_flight(step)) {
             GemmConfig config{step,      tile_m,     tile_n, 1,        cluster.m,
-                              cluster.n, output_f32, false,  0, in_flight};
+                              cluster.n, output_f32, false,  in_flight};
             if (!parts(tile_n, cluster) || !fits_registers(config) || !fits_batch(config)) continue;
             config.stages = usual_stages(config);
             if (config.shared_bytes() <= most_shared_bytes) all.push_back(config);

@@ -36,7 +36,6 @@ struct GemmConfig {
   u32 cluster_m = 1, cluster_n = 1;
   bool output_f32 = false;
   bool trace = false;
-  u32 variant = 0;
   u32 in_flight = 1;  // from step 8 on: K blocks of a warpgroup on the tensor core at a time
 
   /// "gemm_7_full_128x128_s4_c2x1_bf16": also the kernel's entry on the card. From step 8 on with in_flight: "..._p2_bf16".

@@ -53,15 +53,17 @@ TensorMapDescription output_map(const LaunchPlan& plan) {
           .swizzle = mode};
 }
 
-/// Rows of tiles in a group, so that the tiles of one wave read the least of A and B.
-u32 best_raster_group(const LaunchPlan& plan, u32 multiprocessors) {
+/// A group of 2^shift rows of tiles, so that the tiles of one wave read the least of A and B; no more than D has.
+u32 best_raster_shift(const LaunchPlan& plan, u32 multiprocessors) {
   const GemmConfig& config = plan.config;
   const u32 height = config.cluster_m * config.tile_m, width = config.cluster_n * config.tile_n;
   const u32 wave = std::max(multiprocessors / (config.cluster_m * config.cluster_n), 1u);
-  u32 best = 1;
-  const auto lines = [&](u32 group) { return u64{group} * height + u64{(wave + group - 1) / group} * width; };
-  for (const u32 group : {2u, 4u, 8u, 16u, 32u}) {
-    if (lines(group) < lines(best)) best = group;
+  const auto lines = [&](u32 shift) {
+    return (u64{height} << shift) + ((wave + (1u << shift) - 1) >> shift) * u64{width};
+  };
+  u32 best = 0;
+  for (u32 shift = 1; shift <= 5 && (u64{height} << shift) <= u64{plan.rows()} + height; ++shift) {
+    if (lines(shift) < lines(best)) best = shift;
   }
   return best;
 }
@@ -115,7 +117,7 @@ LaunchPlan plan_gemm(i64 m, i64 n, i64 k, const GemmConfig& config, u32 multipro
   plan.d = output_map(plan);
   plan.a_scale_stride = std::max<u64>(rounded_up(plan.m, 4), 4);
   plan.a_scale = scale_map(plan);
-  plan.raster_group = config.step < 8 ? 8 : best_raster_group(plan, multiprocessors);
+  plan.raster_shift = best_raster_shift(plan, multiprocessors);
   set_grid(plan, multiprocessors);
   return plan;
 }
@@ -123,7 +125,7 @@ LaunchPlan plan_gemm(i64 m, i64 n, i64 k, const GemmConfig& config, u32 multipro
 GemmArguments arguments_of(const LaunchPlan& plan, const u8* a, const float* a_scale, const u8* b,
                            const float* b_scale, void* d, const TraceArguments& trace) {
   return {a,      a_scale, b,     b_scale,          d, plan.m, plan.n, plan.k, static_cast<u32>(plan.d_stride),
-          trace,  plan.raster_group};
+          trace,  plan.raster_shift};
 }
 
 }  // namespace fp8twin

@@ -43,6 +43,20 @@ inline void cp_async_bulk_tensor_3d_global_shared(const TensorMap& map, i32 x, i
   machine::store_tensor(machine::self(), map, {x, y, z}, 3, src, site);
 }
 
+// Cache policies are hints, and caches are not modelled.
+inline constexpr u64 l2_evict_normal = 0x16f0000000000000, l2_evict_first = 0x12f0000000000000;
+
+inline void cp_async_bulk_tensor_2d_shared_global(u32 dst, const TensorMap& map, i32 x, i32 y, u32 bar, u64,
+                                                  machine::Site site = machine::Site::here()) {
+  cp_async_bulk_tensor_2d_shared_global(dst, map, x, y, bar, site);
+}
+
+inline void cp_async_bulk_tensor_2d_shared_global_multicast(u32 dst, const TensorMap& map, i32 x, i32 y,
+                                                            u32 bar, u16 cta_mask, u64,
+                                                            machine::Site site = machine::Site::here()) {
+  cp_async_bulk_tensor_2d_shared_global_multicast(dst, map, x, y, bar, cta_mask, site);
+}
+
 inline void cp_async_bulk_commit_group() { machine::bulk_commit_group(machine::self()); }
 
 template <u32 Pending>

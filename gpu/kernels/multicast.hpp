@@ -44,14 +44,14 @@ FP8TWIN_DEVICE Tile cluster_tile(Config config, RasterPlace place, u32 rank) {
 /// One tile of a stage: `rows` from row0 of the matrix. Shared by `parts` blocks, those of `cta_mask`, this one copies
 /// part number `part` for all of them.
 FP8TWIN_DEVICE void load_tile(u32 dst, const TensorMap& map, i32 column, u32 row0, u32 rows, u32 full,
-                              u32 parts, u32 part, u32 cta_mask) {
+                              u32 parts, u32 part, u32 cta_mask, u64 policy) {
   if (parts > 1) {
     const u32 first = rows / parts * part;
     cp_async_bulk_tensor_2d_shared_global_multicast(dst + first * k_block, map, column,
                                                     static_cast<i32>(row0 + first), full,
-                                                    static_cast<u16>(cta_mask));
+                                                    static_cast<u16>(cta_mask), policy);
   } else {
-    cp_async_bulk_tensor_2d_shared_global(dst, map, column, static_cast<i32>(row0), full);
+    cp_async_bulk_tensor_2d_shared_global(dst, map, column, static_cast<i32>(row0), full, policy);
   }
 }
 
@@ -60,7 +60,9 @@ FP8TWIN_DEVICE void load_tile(u32 dst, const TensorMap& map, i32 column, u32 row
 template <class Config>
 FP8TWIN_DEVICE void load_k_block_of_cluster(Config config, const TmaGemmArguments& arguments,
                                             const SharedLayout& shared, u32 slot, u32 full,
-                                            const Tile& tile, u32 block, u32 rank) {
+                                            const Tile& tile, u32 block, u32 rank,
+                                            u64 a_policy = l2_evict_normal,
+                                            u64 b_policy = l2_evict_normal) {
   const i32 column = static_cast<i32>(block * k_block);
   const u32 place_m = rank % config.cluster_m, place_n = rank / config.cluster_m;
   const u32 below = (1u << config.cluster_m) - 1;  // a column of blocks
@@ -68,9 +70,9 @@ FP8TWIN_DEVICE void load_k_block_of_cluster(Config config, const TmaGemmArgument
   FP8TWIN_UNROLL
   for (u32 n = 0; n < config.cluster_n; ++n) beside |= 1u << (config.cluster_m * n);
   load_tile(shared.a_tile(slot), arguments.a, column, tile.row0, config.tile_m, full, config.cluster_n,
-            place_n, beside << place_m);
+            place_n, beside << place_m, a_policy);
   load_tile(shared.b_tile(slot), arguments.b, column, tile.column0, config.tile_n, full, config.cluster_m,
-            place_m, below << (config.cluster_m * place_n));
+            place_m, below << (config.cluster_m * place_n), b_policy);
 }
 
 /// release() in every block of the cluster: lane r arrives at block r.

@@ -47,6 +47,8 @@ FP8TWIN_DEVICE void produce_with_scales(Config config, const TmaGemmArguments& a
                                         const SharedLayout& shared) {
   const u32 size = cluster_size(config), rank = cluster_ctarank();
   const u32 scale_bytes = 4 * (config.swapped ? config.tile_n : config.tile_m);
+  // Lines that are read once then leave before others: what lay in L2 need not be written back to make room for them.
+  const u64 weights = arguments.gemm.b_once ? l2_evict_first : l2_evict_normal;
   PipelineState state;
   for (RasterWalk walk = first_tile(config, arguments.gemm); !walk.done(); walk.advance(nctaid_x() / size)) {
     const Tile tile = cluster_tile(config, walk.place(), rank);
@@ -58,7 +60,9 @@ FP8TWIN_DEVICE void produce_with_scales(Config config, const TmaGemmArguments& a
       FP8TWIN_UNROLL
       for (u32 i = 0; i < config.in_flight; ++i) {  // past K's end zeros arrive, and count
         const u32 slot = state.stage * config.in_flight + i;
-        load_k_block_of_cluster(config, arguments, shared, slot, full, tile, block + i, rank);
+        load_k_block_of_cluster(config, arguments, shared, slot, full, tile, block + i, rank,
+                                config.swapped ? weights : l2_evict_normal,
+                                config.swapped ? l2_evict_normal : weights);
         cp_async_bulk_tensor_2d_shared_global(shared.scale_tile(slot), arguments.a_scale,
                                               static_cast<i32>(config.swapped ? tile.column0 : tile.row0),
                                               static_cast<i32>(block + i), full);

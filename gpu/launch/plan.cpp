@@ -118,6 +118,9 @@ LaunchPlan plan_gemm(i64 m, i64 n, i64 k, const GemmConfig& config, u32 multipro
   plan.a_scale_stride = std::max<u64>(rounded_up(plan.m, 4), 4);
   plan.a_scale = scale_map(plan);
   plan.raster_shift = best_raster_shift(plan, multiprocessors);
+  // One or two rows of tiles read each line of B about at the same time.
+  plan.b_once = plan.m <= 2 * (config.swapped() ? config.cluster_n * config.tile_n
+                                                : config.cluster_m * config.tile_m);
   set_grid(plan, multiprocessors);
   return plan;
 }
@@ -125,7 +128,7 @@ LaunchPlan plan_gemm(i64 m, i64 n, i64 k, const GemmConfig& config, u32 multipro
 GemmArguments arguments_of(const LaunchPlan& plan, const u8* a, const float* a_scale, const u8* b,
                            const float* b_scale, void* d, const TraceArguments& trace) {
   return {a,      a_scale, b,     b_scale,          d, plan.m, plan.n, plan.k, static_cast<u32>(plan.d_stride),
-          trace,  plan.raster_shift};
+          trace,  plan.b_once, plan.raster_shift};
 }
 
 }  // namespace fp8twin

@@ -52,6 +52,30 @@ FP8TWIN_DEVICE void cp_async_bulk_tensor_3d_shared_global_multicast(u32 dst, con
       : "memory");
 }
 
+/// What the L2 cache should think of lines that a copy brings, as .L2::cache_hint takes it: the values that
+/// createpolicy.fractional.L2::evict_normal.b64 and ...evict_first.b64 make for all lines (measured: H200). Constants,
+/// since a policy in a vector register costs a loop around every copy.
+inline constexpr u64 l2_evict_normal = 0x16f0000000000000, l2_evict_first = 0x12f0000000000000;
+
+FP8TWIN_DEVICE void cp_async_bulk_tensor_2d_shared_global(u32 dst, const TensorMap& map, i32 x, i32 y,
+                                                          u32 bar, u64 policy) {
+  asm volatile(
+      "cp.async.bulk.tensor.2d.shared::cluster.global.tile.mbarrier::complete_tx::bytes.L2::cache_hint "
+      "[%0], [%1, {%3, %4}], [%2], %5;" ::"r"(dst),
+      "l"(&map), "r"(bar), "r"(x), "r"(y), "l"(policy)
+      : "memory");
+}
+
+FP8TWIN_DEVICE void cp_async_bulk_tensor_2d_shared_global_multicast(u32 dst, const TensorMap& map, i32 x,
+                                                                    i32 y, u32 bar, u16 cta_mask,
+                                                                    u64 policy) {
+  asm volatile(
+      "cp.async.bulk.tensor.2d.shared::cluster.global.tile.mbarrier::complete_tx::bytes.multicast::cluster"
+      ".L2::cache_hint [%0], [%1, {%4, %5}], [%2], %3, %6;" ::"r"(dst),
+      "l"(&map), "r"(bar), "h"(cta_mask), "r"(x), "r"(y), "l"(policy)
+      : "memory");
+}
+
 FP8TWIN_DEVICE void cp_async_bulk_tensor_2d_global_shared(const TensorMap& map, i32 x, i32 y, u32 src) {
   asm volatile("cp.async.bulk.tensor.2d.global.shared::cta.tile.bulk_group [%0, {%2, %3}], [%1];" ::"l"(&map),
                "r"(src), "r"(x), "r"(y)

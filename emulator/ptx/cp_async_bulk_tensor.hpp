@@ -44,7 +44,7 @@ inline void cp_async_bulk_tensor_3d_global_shared(const TensorMap& map, i32 x, i
 }
 
 // Cache policies are hints, and caches are not modelled.
-inline constexpr u64 l2_evict_normal = 0x16f0000000000000, l2_evict_first = 0x12f0000000000000;
+inline constexpr u64 l2_evict_first = 0x12f0000000000000;
 
 inline void cp_async_bulk_tensor_2d_shared_global(u32 dst, const TensorMap& map, i32 x, i32 y, u32 bar, u64,
                                                   machine::Site site = machine::Site::here()) {

@@ -24,8 +24,9 @@ struct MachineConfig {
   u32 cluster_n = 1;  // blocks side by side that share their tile of A
   bool output_f32 = false;
   bool trace = false;
-  u32 slabs = 1;      // slabs of 64 rows that one consumer warpgroup computes
-  u32 in_flight = 1;  // K blocks of a stage: a warpgroup has as many products under way, each in an accumulator of its own
+  u32 slabs = 1;  // slabs of 64 rows that one consumer warpgroup computes
+  u32 in_flight =
+      1;  // K blocks of a stage: a warpgroup has as many products under way, each in an accumulator of its own
   bool swapped = false;  // the rows of the tile are B's and the columns A's: D transposed
   static constexpr u32 width = 0, sets = 0, ring = 0;  // register arrays take their sizes at run time
 };

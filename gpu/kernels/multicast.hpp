@@ -42,16 +42,20 @@ FP8TWIN_DEVICE Tile cluster_tile(Config config, RasterPlace place, u32 rank) {
 }
 
 /// One tile of a stage: `rows` from row0 of the matrix. Shared by `parts` blocks, those of `cta_mask`, this one copies
-/// part number `part` for all of them.
+/// part number `part` for all of them. `once`: its lines are not read again, and may leave L2 first.
 FP8TWIN_DEVICE void load_tile(u32 dst, const TensorMap& map, i32 column, u32 row0, u32 rows, u32 full,
-                              u32 parts, u32 part, u32 cta_mask, u64 policy) {
-  if (parts > 1) {
-    const u32 first = rows / parts * part;
-    cp_async_bulk_tensor_2d_shared_global_multicast(dst + first * k_block, map, column,
-                                                    static_cast<i32>(row0 + first), full,
-                                                    static_cast<u16>(cta_mask), policy);
+                              u32 parts, u32 part, u32 cta_mask, bool once) {
+  const u32 first = parts > 1 ? rows / parts * part : 0, to = dst + first * k_block;
+  const i32 row = static_cast<i32>(row0 + first);
+  const u16 mask = static_cast<u16>(cta_mask);
+  if (parts > 1 && once) {
+    cp_async_bulk_tensor_2d_shared_global_multicast(to, map, column, row, full, mask, l2_evict_first);
+  } else if (parts > 1) {
+    cp_async_bulk_tensor_2d_shared_global_multicast(to, map, column, row, full, mask);
+  } else if (once) {
+    cp_async_bulk_tensor_2d_shared_global(to, map, column, row, full, l2_evict_first);
   } else {
-    cp_async_bulk_tensor_2d_shared_global(dst, map, column, static_cast<i32>(row0), full, policy);
+    cp_async_bulk_tensor_2d_shared_global(to, map, column, row, full);
   }
 }
 
@@ -59,10 +63,8 @@ FP8TWIN_DEVICE void load_tile(u32 dst, const TensorMap& map, i32 column, u32 row
 /// each; blocks m = 0, 1, ... of one of those columns share B's.
 template <class Config>
 FP8TWIN_DEVICE void load_k_block_of_cluster(Config config, const TmaGemmArguments& arguments,
-                                            const SharedLayout& shared, u32 slot, u32 full,
-                                            const Tile& tile, u32 block, u32 rank,
-                                            u64 a_policy = l2_evict_normal,
-                                            u64 b_policy = l2_evict_normal) {
+                                            const SharedLayout& shared, u32 slot, u32 full, const Tile& tile,
+                                            u32 block, u32 rank, bool weights_once = false) {
   const i32 column = static_cast<i32>(block * k_block);
   const u32 place_m = rank % config.cluster_m, place_n = rank / config.cluster_m;
   const u32 below = (1u << config.cluster_m) - 1;  // a column of blocks
@@ -70,9 +72,9 @@ FP8TWIN_DEVICE void load_k_block_of_cluster(Config config, const TmaGemmArgument
   FP8TWIN_UNROLL
   for (u32 n = 0; n < config.cluster_n; ++n) beside |= 1u << (config.cluster_m * n);
   load_tile(shared.a_tile(slot), arguments.a, column, tile.row0, config.tile_m, full, config.cluster_n,
-            place_n, beside << place_m, a_policy);
+            place_n, beside << place_m, weights_once && config.swapped);
   load_tile(shared.b_tile(slot), arguments.b, column, tile.column0, config.tile_n, full, config.cluster_m,
-            place_m, below << (config.cluster_m * place_n), b_policy);
+            place_m, below << (config.cluster_m * place_n), weights_once && !config.swapped);
 }
 
 /// release() in every block of the cluster: lane r arrives at block r.

@@ -47,8 +47,6 @@ FP8TWIN_DEVICE void produce_with_scales(Config config, const TmaGemmArguments& a
                                         const SharedLayout& shared) {
   const u32 size = cluster_size(config), rank = cluster_ctarank();
   const u32 scale_bytes = 4 * (config.swapped ? config.tile_n : config.tile_m);
-  // Lines that are read once then leave before others: what lay in L2 need not be written back to make room for them.
-  const u64 weights = arguments.gemm.b_once ? l2_evict_first : l2_evict_normal;
   PipelineState state;
   for (RasterWalk walk = first_tile(config, arguments.gemm); !walk.done(); walk.advance(nctaid_x() / size)) {
     const Tile tile = cluster_tile(config, walk.place(), rank);
@@ -61,8 +59,7 @@ FP8TWIN_DEVICE void produce_with_scales(Config config, const TmaGemmArguments& a
       for (u32 i = 0; i < config.in_flight; ++i) {  // past K's end zeros arrive, and count
         const u32 slot = state.stage * config.in_flight + i;
         load_k_block_of_cluster(config, arguments, shared, slot, full, tile, block + i, rank,
-                                config.swapped ? weights : l2_evict_normal,
-                                config.swapped ? l2_evict_normal : weights);
+                                arguments.gemm.b_once);
         cp_async_bulk_tensor_2d_shared_global(shared.scale_tile(slot), arguments.a_scale,
                                               static_cast<i32>(config.swapped ? tile.column0 : tile.row0),
                                               static_cast<i32>(block + i), full);
@@ -96,7 +93,7 @@ struct Consumer {
   u32 left;          // stages not issued
   PipelineState issue_ring, ring;
   StreamPlace at;
-  RasterWalk walk;  // at the tile after it, where there is one
+  RasterWalk walk;         // at the tile after it, where there is one
   RasterWalk issued_walk;  // for traces only: `issued` is ahead of `at` by the products under way
   StreamPlace issued;
   ScaleWindow window;
@@ -225,24 +222,25 @@ struct Consumer {
 
   /// Adds a product that has ended to the slab's total.
   FP8TWIN_DEVICE void promote_slot(Accumulator<Config::width>& p, Registers<Config::width>& total, u32 slot,
-                                   u32 slab) {
+                                   u32 slab, bool first = false) {
     if (config.swapped) {
-      promote_swapped(config, shared.scale_tile(slot), scales.b[0], thread, p, total);
+      promote_swapped(config, shared.scale_tile(slot), scales.b[0], thread, p, total, first);
     } else {
-      promote(config, at.tile, scales, p, total);
+      promote(config, at.tile, scales, p, total, first);
     }
     probe(at, slab).promoted(at.block, total);
     if (slab + 1 == config.slabs) ++at.block;
   }
 
   /// Waits for one unit, frees its stage after the last slab, and promotes it.
-  FP8TWIN_DEVICE void promote_unit(Accumulator<Config::width>& p, Registers<Config::width>& total, u32 slab) {
+  FP8TWIN_DEVICE void promote_unit(Accumulator<Config::width>& p, Registers<Config::width>& total, u32 slab,
+                                   bool first = false) {
     const u32 slot = ring.stage;
     if (slab == 0 && at.block % 32 == 0) turn_window();
     load_scales(slot, slab);
     wgmma_wait_group<0>(p);
     if (!config.swapped && slab + 1 == config.slabs) release_stage();
-    promote_slot(p, total, slot, slab);
+    promote_slot(p, total, slot, slab, first);
     if (config.swapped) release_stage();  // its scales are read by the promotion
   }
 
@@ -264,7 +262,6 @@ struct Consumer {
     } else {
       store_slab(config, arguments, staging, row0, tile.column0, number, thread, total);
     }
-    clear(config, total);
   }
 
   /// The next unit, and under its product the store of a slab that is complete.
@@ -275,25 +272,36 @@ struct Consumer {
     store(place, total, complete, takes_turns());
   }
 
+  /// Promotes one K block, slab by slab, each with the next unit issued behind it.
+  FP8TWIN_DEVICE void middle_block(Accumulator<Config::width>& p,
+                                   RegisterSets<Config::width, Config::sets>& total, bool first) {
+    const u32 last = config.slabs - 1;
+    if (config.slabs == 2) {
+      promote_unit(p, total[0], 0, first);
+      issue(p, 1);
+    }
+    // Asked while a product is under way, the answer is there when that has been promoted.
+    const bool landed = mbarrier_test_wait_parity_b64(shared.full(issue_ring.stage), issue_ring.phase);
+    promote_unit(p, total[last], last, first);
+    issue(p, 0, landed);
+  }
+
   /// All tiles, one product under way at a time. `total` has one or two slabs, named by constants: else the compiler
-  /// keeps an array in memory.
+  /// keeps an array in memory. A tile's first K block is a copy of the loop's body that sets the totals, its last one that
+  /// stores them; K = 1 to 128 is first and last, and clears them.
   FP8TWIN_DEVICE void run_stream(Accumulator<Config::width>& p,
                                  RegisterSets<Config::width, Config::sets>& total) {
     const u32 last = config.slabs - 1;
     if (takes_turns() && number + 1 == groups()) bar_arrive(turn_barrier(0), 2 * warpgroup);
     issue(p, 0);
     for (;;) {
-      while (at.block + 1 < k_blocks) {
-        if (config.slabs == 2) {
-          promote_unit(p, total[0], 0);
-          issue(p, 1);
-        }
-        // Asked while a product is under way, the answer is there when that has been promoted.
-        const bool landed =
-            mbarrier_test_wait_parity_b64(shared.full(issue_ring.stage), issue_ring.phase);
-        promote_unit(p, total[last], last);
-        issue(p, 0, landed);
+      if (k_blocks > 1) {
+        middle_block(p, total, true);
+      } else {
+        clear(config, total[0]);
+        if (config.slabs == 2) clear(config, total[1]);
       }
+      while (at.block + 1 < k_blocks) middle_block(p, total, false);
       if (config.slabs == 2) {
         promote_unit(p, total[0], 0);
         issue_and_store(p, 1, at, total[0], 0);
@@ -347,6 +355,7 @@ struct Consumer {
   FP8TWIN_DEVICE void store_before(StreamPlace& before, Registers<Config::width>& total) const {
     if (before.block == 0) return;
     store(before, total, 0);
+    clear(config, total);
     before.block = 0;
   }
 
@@ -364,9 +373,8 @@ template <class Config>
 FP8TWIN_DEVICE void consume_overlapped(Consumer<Config>& consumer) {
   const Config config = consumer.config;
   RegisterSets<Config::width, Config::sets> total(config.tile_n, config.slabs);
-  clear(config, total[0]);
-  if (config.slabs == 2) clear(config, total[1]);
   if (consumer.k_blocks == 0) {
+    clear(config, total[0]);
     consumer.store_zeros(total[0]);
   } else if (consumer.left == 0) {
     // fewer tiles than blocks
@@ -375,6 +383,7 @@ FP8TWIN_DEVICE void consume_overlapped(Consumer<Config>& consumer) {
     consumer.run_stream(p, total);
   } else {
     Accumulators<Config::width, Config::ring> p(config.tile_n, config.in_flight);
+    clear(config, total[0]);
     consumer.run_batches(p, total[0]);
   }
   if (consumer.thread == 0) cp_async_bulk_wait_group_read<0>();  // D itself is complete when the grid is
@@ -414,8 +423,8 @@ FP8TWIN_DEVICE void gemm_overlapped(Config config, const TmaGemmArguments& argum
   } else {
     const u32 thread = tid_x() - warpgroup;
     const u32 number = shfl_sync_idx_b32(thread / warpgroup, 0, full_warp);
-    Consumer<Config> consumer = {config, arguments, shared, number, thread % warpgroup, 0,  0, 0, 0, 0,
-                                 {},     {},        {},     {},     {},                 {}, {}, {}};
+    Consumer<Config> consumer = {
+        config, arguments, shared, number, thread % warpgroup, 0, 0, 0, 0, 0, {}, {}, {}, {}, {}, {}, {}, {}};
     take_registers(config);
     consumer.begin();  // its first loads are on their way while the barriers are made
     meet(config);

@@ -45,8 +45,7 @@ struct Probe {
   }
 
   /// The bits that the epilogue stores, zero where it stores nothing.
-  FP8TWIN_DEVICE void output(u32 rows, u32 columns, const Tile& tile,
-                             Registers<Config::width>& total) const {
+  FP8TWIN_DEVICE void output(u32 rows, u32 columns, const Tile& tile, Registers<Config::width>& total) const {
     if (!config.trace || !on) return;
     FP8TWIN_UNROLL
     for (u32 i = 0; i < config.tile_n / 2; ++i) {

@@ -54,9 +54,11 @@ FP8TWIN_DEVICE BlockScales load_scales(Config config, const GemmArguments& g, co
   return scales;
 }
 
+/// `first`: of a tile's K blocks, so that the total was zero; it is not read, and need not be cleared.
 template <class Config>
 FP8TWIN_DEVICE void promote(Config config, const Tile& tile, const BlockScales& scales,
-                            Accumulator<Config::width>& p, Registers<Config::width>& total) {
+                            Accumulator<Config::width>& p, Registers<Config::width>& total,
+                            bool first = false) {
   const u32 met = scale_blocks_met(config.tile_n), offset = tile.column0 % 128;
   float product[3][2];  // of each scale of B with each of A
   FP8TWIN_UNROLL
@@ -76,10 +78,10 @@ FP8TWIN_DEVICE void promote(Config config, const Tile& tile, const BlockScales& 
         odd = column == 256 ? product[2][1] : odd;
       }
     }
-    total[i] = fma_rn(even, p[i], total[i]);
-    total[i + 1] = fma_rn(even, p[i + 1], total[i + 1]);
-    total[i + 2] = fma_rn(odd, p[i + 2], total[i + 2]);
-    total[i + 3] = fma_rn(odd, p[i + 3], total[i + 3]);
+    total[i] = fma_rn(even, p[i], first ? 0.0f : total[i]);
+    total[i + 1] = fma_rn(even, p[i + 1], first ? 0.0f : total[i + 1]);
+    total[i + 2] = fma_rn(odd, p[i + 2], first ? 0.0f : total[i + 2]);
+    total[i + 3] = fma_rn(odd, p[i + 3], first ? 0.0f : total[i + 3]);
   }
 }
 

@@ -32,7 +32,7 @@ struct SharedLayout {
 /// What a kernel keeps beside the ring of tiles.
 enum class Beside {
   nothing,
-  whole_tile,        // staging for the output tile
+  whole_tile,  // staging for the output tile
   slabs_and_scales,  // staging for staged_slabs() slabs of each consumer warpgroup; in each slot the scales of A's rows
 };
 
@@ -47,15 +47,16 @@ template <class Config>
 constexpr SharedLayout shared_layout(Config config, u32 base, Beside beside = Beside::nothing) {
   const u32 element = config.output_f32 ? 4 : 2, tile = config.tile_m * config.tile_n * element;
   const u32 scales = 4 * (config.swapped ? config.tile_n : config.tile_m);
-  return {base,
-          config.stages,
-          config.stages * config.in_flight,
-          config.tile_m * k_block,
-          config.tile_n * k_block,
-          beside == Beside::nothing      ? 0
-          : beside == Beside::whole_tile ? tile
-                                         : tile / config.slabs * staged_slabs(config),
-          beside == Beside::slabs_and_scales ? (scales + 127) / 128 * 128 : 0};  // TMA writes to multiples of 128
+  return {
+      base,
+      config.stages,
+      config.stages * config.in_flight,
+      config.tile_m * k_block,
+      config.tile_n * k_block,
+      beside == Beside::nothing      ? 0
+      : beside == Beside::whole_tile ? tile
+                                     : tile / config.slabs * staged_slabs(config),
+      beside == Beside::slabs_and_scales ? (scales + 127) / 128 * 128 : 0};  // TMA writes to multiples of 128
 }
 
 /// Dynamic shared memory that a launch asks for.

@@ -31,8 +31,8 @@ TmaGemmArguments card_arguments(const LaunchPlan& plan, const CardOperands& oper
 
 LaunchPlan resident(LaunchPlan plan, const Kernel& kernel) {
   if (plan.config.step < 5 || plan.cluster == 1 || plan.grid_x == 0) return plan;
-  const u32 clusters =
-      kernel.most_resident_clusters({plan.grid_x, plan.grid_y, plan.cluster}, plan.threads, plan.shared_bytes);
+  const u32 clusters = kernel.most_resident_clusters({plan.grid_x, plan.grid_y, plan.cluster}, plan.threads,
+                                                     plan.shared_bytes);
   if (clusters > 0) plan.grid_x = std::min(plan.grid_x, clusters * plan.cluster);
   return plan;
 }
@@ -60,9 +60,9 @@ CardGemm::CardGemm(const LaunchPlan& plan, const GemmOperands& operands, const C
       trace_(plan.config.trace ? plan.trace().words() : 0) {
   d_.fill(0xff);  // a NaN in either format: an element never stored is seen
   trace_.fill(0);
-  arguments_ = card_arguments(
-      plan_, {a_.device(), a_scale_.device(), b_.device(), b_scale_.device(), d_.device()},
-      {trace_.device(), options_.trace_tile_m, options_.trace_tile_n});
+  arguments_ =
+      card_arguments(plan_, {a_.device(), a_scale_.device(), b_.device(), b_scale_.device(), d_.device()},
+                     {trace_.device(), options_.trace_tile_m, options_.trace_tile_n});
 }
 
 void CardGemm::launch(KernelCache& kernels) const {

@@ -12,8 +12,8 @@ namespace fp8twin {
 namespace {
 
 constexpr std::array<std::string_view, last_step> names = {
-    "gemm_1_one_tile",   "gemm_2_tma",       "gemm_3_stages", "gemm_4_specialised",
-    "gemm_5_persistent", "gemm_6_multicast", "gemm_7_full",   "gemm_8_overlapped", "gemm_9_swapped"};
+    "gemm_1_one_tile",  "gemm_2_tma",  "gemm_3_stages",     "gemm_4_specialised", "gemm_5_persistent",
+    "gemm_6_multicast", "gemm_7_full", "gemm_8_overlapped", "gemm_9_swapped"};
 
 /// Steps 1 and 7 to 9 have them all, the steps between a few: narrow, even, straddling scale blocks, widest.
 std::vector<u32> widths(int step) {
@@ -67,17 +67,15 @@ bool ring(int step) { return step >= 3; }
 
 std::string GemmConfig::name() const {
   return fmt::format("{}_{}x{}_s{}_c{}x{}_{}{}{}", step_name(step), tile_m, tile_n, stages, cluster_m,
-                     cluster_n, step >= 8 ? fmt::format("p{}_", in_flight) : "",
-                     output_f32 ? "f32" : "bf16", trace ? "_trace" : "");
+                     cluster_n, step >= 8 ? fmt::format("p{}_", in_flight) : "", output_f32 ? "f32" : "bf16",
+                     trace ? "_trace" : "");
 }
 
 MachineConfig GemmConfig::machine() const {
   return {tile_m, tile_n, stages, cluster_m, cluster_n, output_f32, trace, slabs(), in_flight, swapped()};
 }
 
-u32 GemmConfig::threads() const {
-  return step < 4 ? warpgroup : warpgroup + consumer_threads(machine());
-}
+u32 GemmConfig::threads() const { return step < 4 ? warpgroup : warpgroup + consumer_threads(machine()); }
 
 u32 GemmConfig::shared_bytes() const { return fp8twin::shared_bytes(machine(), beside()); }
 
@@ -100,7 +98,8 @@ int step_from_name(std::string_view name) {
 u32 most_stages(const GemmConfig& config) {
   if (!ring(config.step)) return 1;
   GemmConfig more = config;
-  for (more.stages = config.step < 8 ? 8 : 16; more.stages > 2 && more.shared_bytes() > most_shared_bytes; --more.stages) {
+  for (more.stages = config.step < 8 ? 8 : 16; more.stages > 2 && more.shared_bytes() > most_shared_bytes;
+       --more.stages) {
   }
   return more.stages;
 }
@@ -116,8 +115,7 @@ std::vector<GemmConfig> offered_configs(int step) {
       for (const u32 tile_m : heights(step)) {
         for (const u32 tile_n : widths(step)) {
           for (const u32 in_flight : numbers_in_flight(step)) {
-            GemmConfig config{step,      tile_m,     tile_n, 1,        cluster.m,
-                              cluster.n, output_f32, false,  in_flight};
+            GemmConfig config{step, tile_m, tile_n, 1, cluster.m, cluster.n, output_f32, false, in_flight};
             if (!parts(tile_n, cluster) || !fits_registers(config) || !fits_batch(config)) continue;
             config.stages = usual_stages(config);
             if (config.shared_bytes() <= most_shared_bytes) all.push_back(config);
@@ -172,11 +170,11 @@ void check_offered(const GemmConfig& config) {
                             config.slabs() == 1 ? fmt::format("{}", fmt::join(numbers, ", ")) : "1"));
   }
   if (config.step >= 8 && !fits_registers(config)) {
-    throw Error(fmt::format("{}: a tile of {}x{} with {} in flight needs {} registers of a thread for sums; {} "
-                            "are the most",
-                            step, config.tile_m, config.tile_n, config.in_flight,
-                            (config.in_flight + config.slabs()) * config.tile_n / 2,
-                            most_accumulator_registers(config)));
+    throw Error(fmt::format(
+        "{}: a tile of {}x{} with {} in flight needs {} registers of a thread for sums; {} "
+        "are the most",
+        step, config.tile_m, config.tile_n, config.in_flight,
+        (config.in_flight + config.slabs()) * config.tile_n / 2, most_accumulator_registers(config)));
   }
   const u32 least = ring(config.step) ? 2 : 1, most = most_stages(config);
   if (config.stages < least || config.stages > most) {

@@ -73,8 +73,8 @@ MachineGemmResult run_on_machine(const LaunchPlan& plan, const GemmOperands& ope
   memory.add("trace", result.trace.data(), 4 * result.trace.size(), Access::write);
 
   TmaGemmArguments arguments = {};
-  arguments.gemm = arguments_of(plan, a.data(), a_scale.data(), b.data(), operands.b_scale.data(),
-                                d.data(), {result.trace.data(), options.trace_tile_m, options.trace_tile_n});
+  arguments.gemm = arguments_of(plan, a.data(), a_scale.data(), b.data(), operands.b_scale.data(), d.data(),
+                                {result.trace.data(), options.trace_tile_m, options.trace_tile_n});
   if (plan.config.step > 1) {
     arguments.a = encoded(plan.a, plan.config.swapped() ? b.data() : a.data());
     arguments.b = encoded(plan.b, plan.config.swapped() ? a.data() : b.data());

@@ -119,16 +119,18 @@ LaunchPlan plan_gemm(i64 m, i64 n, i64 k, const GemmConfig& config, u32 multipro
   plan.a_scale = scale_map(plan);
   plan.raster_shift = best_raster_shift(plan, multiprocessors);
   // One or two rows of tiles read each line of B about at the same time.
-  plan.b_once = plan.m <= 2 * (config.swapped() ? config.cluster_n * config.tile_n
-                                                : config.cluster_m * config.tile_m);
+  plan.b_once =
+      plan.m <= 2 * (config.swapped() ? config.cluster_n * config.tile_n : config.cluster_m * config.tile_m);
   set_grid(plan, multiprocessors);
   return plan;
 }
 
 GemmArguments arguments_of(const LaunchPlan& plan, const u8* a, const float* a_scale, const u8* b,
                            const float* b_scale, void* d, const TraceArguments& trace) {
-  return {a,      a_scale, b,     b_scale,          d, plan.m, plan.n, plan.k, static_cast<u32>(plan.d_stride),
-          trace,  plan.b_once, plan.raster_shift};
+  return {a,       a_scale,     b,
+          b_scale, d,           plan.m,
+          plan.n,  plan.k,      static_cast<u32>(plan.d_stride),
+          trace,   plan.b_once, plan.raster_shift};
 }
 
 }  // namespace fp8twin

@@ -28,7 +28,8 @@ struct LaunchPlan {
   // Base 0: whoever launches knows the addresses. Step 1 uses none, 2 to 6 not d, 7 not a_scale.
   TensorMapDescription a, b, d, a_scale;
   u64 a_scale_stride = 0;  // floats from K block to K block, where the scales go transposed
-  u32 raster_shift = 3, b_once = 0;
+  u32 raster_shift = 3;
+  bool b_once = false;  // see GemmArguments
 
   /// The extents of the product as the kernel sees it: M and N, or N and M where the operands are swapped.
   u32 rows() const { return config.swapped() ? n : m; }

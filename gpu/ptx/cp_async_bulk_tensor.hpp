@@ -52,10 +52,10 @@ FP8TWIN_DEVICE void cp_async_bulk_tensor_3d_shared_global_multicast(u32 dst, con
       : "memory");
 }
 
-/// What the L2 cache should think of lines that a copy brings, as .L2::cache_hint takes it: the values that
-/// createpolicy.fractional.L2::evict_normal.b64 and ...evict_first.b64 make for all lines (measured: H200). Constants,
-/// since a policy in a vector register costs a loop around every copy.
-inline constexpr u64 l2_evict_normal = 0x16f0000000000000, l2_evict_first = 0x12f0000000000000;
+/// What the L2 cache should think of lines that a copy brings, as .L2::cache_hint takes it: the value that
+/// createpolicy.fractional.L2::evict_first.b64 makes for all lines (measured: H200). A constant, since a policy in a vector
+/// register costs a loop around every copy.
+inline constexpr u64 l2_evict_first = 0x12f0000000000000;
 
 FP8TWIN_DEVICE void cp_async_bulk_tensor_2d_shared_global(u32 dst, const TensorMap& map, i32 x, i32 y,
                                                           u32 bar, u64 policy) {

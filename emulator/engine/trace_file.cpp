@@ -26,11 +26,13 @@ std::string extents_text(std::uint32_t rows, std::uint32_t columns) {
 }
 
 Metadata config_metadata(const GemmConfig& config) {
-  return {{"kernel", std::string(step_name(config.step))},
-          {"tile", extents_text(config.tile_m, config.tile_n)},
-          {"stages", std::to_string(config.stages)},
-          {"cluster", extents_text(config.cluster_m, config.cluster_n)},
-          {"kernels", fmt::format("0x{:016x}", jit::sources_digest())}};
+  Metadata metadata = {{"kernel", std::string(step_name(config.step))},
+                       {"tile", extents_text(config.tile_m, config.tile_n)},
+                       {"stages", std::to_string(config.stages)},
+                       {"cluster", extents_text(config.cluster_m, config.cluster_n)},
+                       {"kernels", fmt::format("0x{:016x}", jit::sources_digest())}};
+  if (config.step >= 8) metadata["in_flight"] = std::to_string(config.in_flight);
+  return metadata;
 }
 
 void write_trace_file(const std::string& path, const TracedRun& run, std::span<const std::uint32_t> words,

@@ -4,8 +4,8 @@
 //   accumulator  F32 [k_blocks, 4, threads, tile_n/2]   promoted  F32 [k_blocks, threads, tile_n/2]
 //   output       BF16 or F32 [tile_m, tile_n]
 //
-// Metadata: kind "trace", m, n, k, kernel, tile, stages, cluster, output, trace_tile and kernels, the digest of the
-// kernels' sources. emulator/report/trace.hpp reads it; docs/files.md has the page.
+// Metadata: kind "trace", m, n, k, kernel, tile, stages, cluster, from step 8 on in_flight, output, trace_tile and kernels, the
+// digest of the kernels' sources. emulator/report/trace.hpp reads it; docs/files.md has the page.
 #pragma once
 
 #include <cstdint>
@@ -19,7 +19,7 @@ namespace fp8twin {
 
 /// "128x64"
 std::string extents_text(std::uint32_t rows, std::uint32_t columns);
-/// kernel, tile, stages, cluster and kernels, as results and traces carry them.
+/// kernel, tile, stages, cluster, from step 8 on in_flight, and kernels, as results and traces carry them.
 Metadata config_metadata(const GemmConfig& config);
 
 struct TracedRun {

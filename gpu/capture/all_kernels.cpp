@@ -10,10 +10,17 @@ namespace fp8twin::capture {
 std::vector<jit::Source> all_kernels() {
   std::vector<jit::Source> all = {convert_source(), check_gemm_source()};
   for (jit::Source& source : jit::gemm_sources(offered_configs())) all.push_back(std::move(source));
-  for (int step = first_step; step <= last_step; ++step) {  // the probes, in one tile of each step
-    GemmConfig traced = default_config(step, 4096, 112, false, 132);
-    traced.trace = true;
-    all.push_back(jit::gemm_source(traced));
+  std::vector<GemmConfig>
+      traced;  // the probes, in one tile of each step, and in each shape of loop of the last two
+  for (int step = first_step; step <= last_step; ++step) {
+    traced.push_back(default_config(step, 4096, 112, false, 132));
+  }
+  traced.push_back({.step = 8, .tile_m = 256, .tile_n = 8, .stages = 3});
+  traced.push_back({.step = 8, .tile_m = 64, .tile_n = 16, .stages = 3, .in_flight = 4});
+  traced.push_back({.step = 9, .tile_m = 64, .tile_n = 8, .stages = 3, .in_flight = 4});
+  for (GemmConfig& config : traced) {
+    config.trace = true;
+    all.push_back(jit::gemm_source(config));
   }
   for (int n = 8; n <= 256; n += 8) {
     for (const Variant& variant : variants) {

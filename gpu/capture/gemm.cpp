@@ -14,7 +14,8 @@ namespace fp8twin::capture {
 
 namespace {
 
-/// Step 1 in several widths; of every other step each cluster, and tiles that straddle scale blocks.
+/// Step 1 in several widths; of every other step each kind of cluster, and tiles that straddle scale blocks. Of steps 8 and 9
+/// streams of one and of two slabs, batches, and tiles of three warpgroups.
 std::vector<GemmConfig> captured_configs(bool output_f32) {
   std::vector<GemmConfig> configs;
   for (const int width : gemm_widths) {
@@ -29,6 +30,13 @@ std::vector<GemmConfig> captured_configs(bool output_f32) {
     configs.push_back({.step = step, .tile_m = 128, .tile_n = 192, .cluster_m = 2});
   }
   configs.push_back({.tile_n = 24});
+  configs.push_back({.step = 8, .tile_m = 256, .tile_n = 128, .cluster_n = 2});
+  configs.push_back({.step = 8, .tile_m = 192, .tile_n = 128});
+  configs.push_back({.step = 8, .tile_m = 128, .tile_n = 176, .cluster_m = 2});
+  configs.push_back({.step = 8, .tile_m = 64, .tile_n = 16, .in_flight = 4});
+  configs.push_back({.step = 8, .tile_m = 64, .tile_n = 64, .cluster_n = 4, .in_flight = 2});
+  configs.push_back({.step = 9, .tile_m = 64, .tile_n = 16, .in_flight = 4});
+  configs.push_back({.step = 9, .tile_m = 128, .tile_n = 32, .cluster_m = 2});
   for (GemmConfig& config : configs) {
     config.output_f32 = output_f32;
     config.stages = most_stages(config);

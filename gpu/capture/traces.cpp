@@ -20,10 +20,11 @@ struct TraceCase {
   u32 tile_m, tile_n;  // the traced tile
 };
 
-/// Every step of the ladder on one shape with tails; then a K of one block, a wide tile, and the last tile of a matrix.
+/// Steps 1 to 7 on one shape with tails; then a K of one block, a wide tile, and the last tile of a matrix. Of step 8 the
+/// stream, with two slabs for each warpgroup; of step 9 the batches, with a stage that K does not fill.
 std::vector<TraceCase> cases() {
   std::vector<TraceCase> list;
-  for (int step = first_step; step <= last_step; ++step) {
+  for (int step = first_step; step <= 7; ++step) {
     GemmConfig config{.step = step, .tile_m = 64, .tile_n = 16};
     config.stages = step < 3 ? 1 : 3;
     if (step >= 6) config.cluster_m = 2;
@@ -33,6 +34,8 @@ std::vector<TraceCase> cases() {
       {64, 64, 128, {.step = 7, .tile_m = 64, .tile_n = 32, .stages = 4, .output_f32 = true}, 0, 1});
   list.push_back({129, 200, 48, {.step = 7, .tile_m = 128, .tile_n = 48, .stages = 4, .cluster_n = 2}, 0, 3});
   list.push_back({333, 576, 400, {.step = 4, .tile_m = 64, .tile_n = 16, .stages = 2}, 5, 35});
+  list.push_back({300, 136, 100, {.step = 8, .tile_m = 256, .tile_n = 8, .stages = 3}, 0, 16});
+  list.push_back({100, 136, 200, {.step = 9, .tile_m = 64, .tile_n = 8, .stages = 3, .in_flight = 4}, 1, 5});
   return list;
 }
 

@@ -47,6 +47,37 @@ TEST_CASE("every engine, every step: the model's bits") {
   }
 }
 
+TEST_CASE(
+    "every engine, the loops of steps 8 and 9: slabs, warpgroups in turn, batches, clusters of four, "
+    "operands swapped") {
+  const RandomGemm random(141, 72, 400, Distribution::adversarial, 6);
+  const GemmConfig configs[] = {
+      {.step = 8, .tile_m = 64, .tile_n = 24},
+      {.step = 8, .tile_m = 128, .tile_n = 48, .cluster_n = 2},
+      {.step = 8, .tile_m = 192, .tile_n = 16, .cluster_m = 2},
+      {.step = 8, .tile_m = 256, .tile_n = 32},
+      {.step = 8, .tile_m = 64, .tile_n = 32, .cluster_m = 4, .in_flight = 2},
+      {.step = 9, .tile_m = 128, .tile_n = 16},
+      {.step = 9, .tile_m = 64, .tile_n = 8, .in_flight = 8},
+      {.step = 9, .tile_m = 64, .tile_n = 32, .cluster_m = 2, .cluster_n = 2, .in_flight = 4},
+  };
+  for (const auto& engine : test::engines_here()) {
+    for (const GemmConfig& config : configs) {
+      for (const bool f32 : {false, true}) {
+        RunOptions options;
+        options.threads = 1;
+        options.config = config;
+        options.config.output_f32 = f32;
+        options.config.stages = 2;
+        options.multiprocessors = 4;
+        INFO(engine->name() << ", " << options.config.name());
+        const DType output = f32 ? DType::f32 : DType::bf16;
+        CHECK(equals_model(engine->run(test::problem_of(random), output, options), random, output));
+      }
+    }
+  }
+}
+
 TEST_CASE("every engine: a chain of wgmma longer than a launch takes") {
   const i64 n = 136, k = 32 * 40;
   const RandomGemm random(64, n, k, Distribution::uniform, 9);

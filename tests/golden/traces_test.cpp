@@ -31,9 +31,14 @@ GemmConfig config_of(const Metadata& metadata) {
   std::tie(config.cluster_m, config.cluster_n) = extents(metadata.at("cluster"));
   config.stages = static_cast<u32>(std::stoul(metadata.at("stages")));
   config.output_f32 = metadata.at("output") == "f32";
+  if (config.step >= 8) config.in_flight = static_cast<u32>(std::stoul(metadata.at("in_flight")));
   config.trace = true;
   return config;
 }
+
+/// Steps that `fp8twin-capture traces` records and no card has recorded yet. The recording of a step takes it off this list: a step
+/// must be here or in tests/golden/traces, and not in both.
+const std::set<std::string> not_recorded_yet = {"gemm_8_overlapped", "gemm_9_swapped"};
 
 }  // namespace
 
@@ -68,5 +73,9 @@ TEST_CASE("traces of the card and of the machine: equal at every probe point") {
       CHECK(differing(ours.at(name).bytes, card.at(name).bytes, dtype_size(card.at(name).dtype)) == 0);
     }
   }
-  CHECK(steps.size() == static_cast<std::size_t>(last_step));
+  for (int step = first_step; step <= last_step; ++step) {
+    const std::string name(step_name(step));
+    INFO(name);
+    CHECK(steps.count(name) + not_recorded_yet.count(name) == 1);
+  }
 }

@@ -61,8 +61,9 @@ TEST_CASE("kernels: one vocabulary, no engine") {
         matches(path, R"(__shared__|__device__|__global__|__syncthreads|__CUDA|\basm\b|#\s*pragma\s+unroll)")
             .empty());
     CHECK(matches(path, R"(\b(fmaf?|fmul|fadd|double|atomicAdd|memcpy|reinterpret_cast)\b)").empty());
-    // A configuration is read as config.x: constant on the card, run-time on the machine. Only width is a type's business.
-    CHECK(matches(path, R"(\bif\s+constexpr\b|\bConfig::(?!width\b))").empty());
+    // A configuration is read as config.x: constant on the card, run-time on the machine. Only the sizes of register arrays are
+    // a type's business.
+    CHECK(matches(path, R"(\bif\s+constexpr\b|\bConfig::(?!(width|sets|ring)\b))").empty());
     // Barriers and shared memory have addresses, tensor maps are passed as they lie in the arguments.
     CHECK(matches(path, R"(\b(union|goto|throw|new|delete|static_cast<u8\s*\*>\(dynamic_shared)\b)").empty());
     CHECK(matches(path, R"(\b(total|scale_[ab]|p)(\[[^\]]*\])?\s*([*+-]=|[*/]\s*[a-z]))")
@@ -86,7 +87,7 @@ TEST_CASE("a step of the ladder is one file of less than 200 lines, and opens wi
     CHECK(prose >= 8);
     CHECK(line == "#pragma once");
   }
-  CHECK(steps == 7);
+  CHECK(steps == 9);
 }
 
 TEST_CASE("machine.hpp is the only header that selects") {

@@ -20,11 +20,12 @@ struct Shape {
   Distribution distribution;
 };
 
-// One element; fewer rows than a warpgroup; tails everywhere; a K of one block; more tiles than multiprocessors; no K at all.
+// One element; fewer rows than a warpgroup; tails everywhere; a K of one block; more tiles than multiprocessors; no K at all; few
+// rows and a K of several windows of scales.
 constexpr Shape shapes[] = {{1, 1, 1, Distribution::normal},        {1, 8, 16, Distribution::uniform_nan},
                             {100, 136, 200, Distribution::uniform}, {257, 392, 128, Distribution::normal},
                             {333, 576, 400, Distribution::uniform}, {1000, 2056, 1040, Distribution::normal},
-                            {65, 200, 0, Distribution::normal}};
+                            {65, 200, 0, Distribution::normal},     {9, 136, 8400, Distribution::uniform}};
 
 u64 differing(const std::vector<u8>& found, const std::vector<u8>& expected, u64 element) {
   REQUIRE(found.size() == expected.size());

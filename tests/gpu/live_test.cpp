@@ -39,6 +39,18 @@ std::size_t wrong_bytes(KernelCache& kernels, const test::RandomGemm& problem, c
   return differing(run_on_card(kernels, plan, problem.operands()).d, problem.model(config.output_f32));
 }
 
+/// Steps 8 and 9: streams of one, two and three warpgroups and of two slabs each, batches, large clusters.
+std::vector<GemmConfig> loops_of_the_last_steps() {
+  return {{.step = 8, .tile_m = 64, .tile_n = 104},
+          {.step = 8, .tile_m = 128, .tile_n = 176, .cluster_m = 2},
+          {.step = 8, .tile_m = 192, .tile_n = 128},
+          {.step = 8, .tile_m = 256, .tile_n = 64, .cluster_n = 2},
+          {.step = 8, .tile_m = 64, .tile_n = 32, .cluster_m = 2, .cluster_n = 2, .in_flight = 4},
+          {.step = 9, .tile_m = 128, .tile_n = 32, .cluster_m = 2},
+          {.step = 9, .tile_m = 64, .tile_n = 16, .in_flight = 8},
+          {.step = 9, .tile_m = 64, .tile_n = 64, .cluster_n = 4, .in_flight = 2}};
+}
+
 }  // namespace
 
 TEST_CASE("few blocks, many tiles each: what is carried from tile to tile, on the card") {
@@ -46,9 +58,13 @@ TEST_CASE("few blocks, many tiles each: what is carried from tile to tile, on th
   const Device device;
   KernelCache kernels;
   const test::RandomGemm problem(700, 1000, 1040, Distribution::adversarial, 77);
-  for (const int step : {5, 6, 7}) {
+  std::vector<GemmConfig> configs = loops_of_the_last_steps();
+  for (int step = 5; step <= last_step; ++step) {
+    configs.push_back(default_config(step, problem.m, problem.n, false, 4));
+  }
+  for (GemmConfig config : configs) {
     for (const bool f32 : {false, true}) {
-      GemmConfig config = default_config(step, problem.m, problem.n, f32, 4);
+      config.output_f32 = f32;
       for (const u32 stages : {2u, most_stages(config)}) {
         config.stages = stages;
         INFO(config.name());
@@ -58,20 +74,39 @@ TEST_CASE("few blocks, many tiles each: what is carried from tile to tile, on th
   }
 }
 
+TEST_CASE("a K of several windows of scales, on the card") {
+  if (!have_gpu()) return;
+  const Device device;
+  KernelCache kernels;
+  for (const i64 k : {i64{32 * 128}, i64{32 * 128 + 16}, i64{70 * 128 - 5}}) {
+    const test::RandomGemm problem(130, 392, k, Distribution::uniform, 78);
+    for (GemmConfig config : loops_of_the_last_steps()) {
+      config.stages = most_stages(config);
+      INFO(config.name() << " K " << k);
+      CHECK(wrong_bytes(kernels, problem, config, 4) == 0);
+    }
+  }
+}
+
 TEST_CASE("the trace of the card is the trace of the machine") {
   if (!have_gpu()) return;
   const Device device;
   KernelCache kernels;
   const test::RandomGemm problem(200, 100, 336, Distribution::normal, 9);
+  std::vector<GemmConfig> configs = loops_of_the_last_steps();
+  for (GemmConfig& config : configs) config.stages = 2;
   for (int step = first_step; step <= last_step; ++step) {
-    GemmConfig config = default_config(step, 200, 100, false, 4);
+    configs.push_back(default_config(step, problem.m, problem.n, false, 4));
+  }
+  for (GemmConfig& config : configs) {
     config.trace = true;
     const LaunchPlan plan = plan_gemm(problem.m, problem.n, problem.k, config, 4);
+    const u32 last = (plan.rows() - 1) / config.tile_m;  // a tile that hangs over D's end
     INFO(config.name());
     const GemmResult card =
-        run_on_card(kernels, plan, problem.operands(), {.trace_tile_m = 1, .trace_tile_n = 0});
+        run_on_card(kernels, plan, problem.operands(), {.trace_tile_m = last, .trace_tile_n = 0});
     const MachineGemmResult machine =
-        run_on_machine(plan, problem.operands(), {.trace_tile_m = 1, .trace_tile_n = 0});
+        run_on_machine(plan, problem.operands(), {.trace_tile_m = last, .trace_tile_n = 0});
     CHECK(differing(card.trace, machine.trace) == 0);
     CHECK(differing(card.d, machine.d) == 0);
   }

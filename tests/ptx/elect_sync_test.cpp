@@ -24,7 +24,7 @@ TEST_CASE("election and shuffle order no memory") {
   const auto kernel = [](bool barrier) {
     st_shared_u32(dynamic_shared() + 4 * tid_x(), 0);
     elect_sync(0xffffffffu);
-    shfl_sync_idx_b32(0, 0, 0xffffffffu);
+    shfl_sync_idx_b32(0u, 0, 0xffffffffu);
     if (barrier) bar_warp_sync(0xffffffffu);
     ld_shared_u32(dynamic_shared() + 4 * (31 - tid_x()));
   };
@@ -58,16 +58,35 @@ TEST_CASE("a warp's index made uniform, as kernels do") {
       });
 }
 
+TEST_CASE("shuffles of floats: bits as they are, NaN payloads and signs of zero among them") {
+  constexpr u32 special[] = {0x00000000, 0x80000000, 0x00000001, 0x7f800000,
+                             0x7fc00001, 0xff812345, 0x3f800000, 0xc2280000};
+  u32 wrong = 0;
+  expect_clean(
+      {.threads = 64},
+      [&] {
+        const auto bits_of = [&](u32 thread) { return special[thread % 8] ^ (thread / 8 << 3); };
+        for (u32 round = 0; round < 32; ++round) {
+          const float got =
+              shfl_sync_idx_b32(f32_from_bits(bits_of(tid_x())), round + 32 * (round % 2), 0xffffffffu);
+          wrong += f32_bits(got) != bits_of(tid_x() / 32 * 32 + round);
+        }
+      },
+      [&] { CHECK(wrong == 0); });
+}
+
 TEST_CASE("partial masks are refused, and lanes that stand on two lines") {
   expect_fault({}, FaultKind::disagreement, "elect.sync with the mask 0x0000ffff",
                [] { elect_sync(0xffff); });
   expect_fault({}, FaultKind::disagreement, "shfl.sync with the mask 0x00000001",
-               [] { shfl_sync_idx_b32(0, 0, 1); });
+               [] { shfl_sync_idx_b32(0u, 0, 1); });
+  expect_fault({}, FaultKind::disagreement, "shfl.sync with the mask 0x00000003",
+               [] { shfl_sync_idx_b32(1.0f, 0, 3); });
   expect_fault({}, FaultKind::disagreement, "all 32 lanes must execute the same", [] {
     if (tid_x() % 2) {
       elect_sync(0xffffffffu);
     } else {
-      shfl_sync_idx_b32(0, 0, 0xffffffffu);
+      shfl_sync_idx_b32(0u, 0, 0xffffffffu);
     }
   });
 }

@@ -141,6 +141,61 @@ TEST_CASE("two accumulators in flight: wait_group<1> gives the older one back an
                kernel(true));
 }
 
+TEST_CASE("wait_group without registers: the operands are free, the accumulator is not") {
+  const Operands o(7), other(8);
+  Result result;
+  const auto kernel = [&](bool wait, bool read_early) {
+    return with_operands(o, [&, wait, read_early] {
+      Accumulator<8> d, e;
+      wgmma_fence(d);
+      mma(d, 0);
+      wgmma_commit_group();
+      if (wait) wgmma_wait_group<0>();
+      if (read_early) result.take(d, 8);
+      bar_sync(1, 128);
+      store_operands(other);
+      wgmma_fence(e);
+      mma(e, 0);
+      wgmma_commit_group();
+      wgmma_wait_group<1>(d);  // what ended long ago is given back now
+      result.take(d, 8);
+      wgmma_wait_group<0>(e);
+    });
+  };
+  expect_clean(warpgroup, kernel(true, false),
+               [&] { CHECK(differing(result, 8, [&](u32 r, u32 c) { return expected(o, r, c, 0); }) == 0); });
+  expect_fault(warpgroup, FaultKind::accumulator_in_flight, "reads accumulator register 0 while",
+               kernel(true, true));
+  expect_fault(warpgroup, FaultKind::race, "wgmma", kernel(false, false));
+}
+
+TEST_CASE("wait_group<1> without registers frees the operands of the older group, and of no other") {
+  const Operands o(9);
+  const auto kernel = [&](bool overwrite_younger) {
+    return [&, overwrite_younger] {
+      store(o.b, b_offset);
+      store(o.a, 0);
+      store(o.a, b_offset + 4096);
+      fence_proxy_async_shared_cta();
+      bar_sync(0, 128);
+      Accumulator<8> d, e;
+      wgmma_fence(d);
+      mma(d, 0);
+      wgmma_commit_group();
+      wgmma_fence(e);
+      wgmma_mma_async_m64k32_f32_e4m3_e4m3(e, descriptor(b_offset + 4096), descriptor(b_offset), 0);
+      wgmma_commit_group();
+      wgmma_wait_group<1>();
+      bar_sync(1, 128);
+      store(o.a, overwrite_younger ? b_offset + 4096 : 0);
+      wgmma_wait_group<0>(d);
+      wgmma_wait_group<0>(e);
+    };
+  };
+  expect_clean(warpgroup, kernel(false));
+  expect_fault(warpgroup, FaultKind::race, "wgmma", kernel(true));
+}
+
 TEST_CASE("two warpgroups compute on their own") {
   const Operands o(6);
   Result results[2];

@@ -53,7 +53,6 @@ TESTED_ELSEWHERE = {
     "emulator/model/slices.hpp": "tests/model/gemm_test.cpp",
     "emulator/ptx/barrier_cluster.hpp": "tests/ptx/bar_test.cpp",
     "emulator/ptx/griddepcontrol.hpp": "tests/ptx/vocabulary_test.cpp",
-    "emulator/ptx/mbarrier.hpp": "tests/machine/mbarrier_test.cpp",
     "emulator/ptx/shared_memory.hpp": "tests/ptx/special_registers_test.cpp",
     "emulator/ptx/shfl_sync.hpp": "tests/ptx/elect_sync_test.cpp",
     "emulator/ptx/words.hpp": "tests/ptx/vocabulary_test.cpp",

@@ -6,8 +6,9 @@
 //                                      fence.mbarrier_init before it is enough, and at a kernel's end nothing must be
 //   barrier_cluster_wait()             .acquire.aligned: until every thread of the cluster has arrived
 //
-// Twice in a kernel with multicast: before the first remote access, since the other block may not have begun, and
-// at the end, since a block's shared memory must not go while another still writes to it or arrives in it.
+// A kernel with multicast needs it before the first remote access, since the other block may not have begun; and at the
+// end, unless it knows otherwise that nobody writes to its shared memory or arrives in it any more (the ladder's producers
+// wait for the last releases: gpu/kernels/multicast.hpp).
 #pragma once
 
 #include "gpu/ptx/words.hpp"

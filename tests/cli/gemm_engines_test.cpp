@@ -103,7 +103,7 @@ TEST_CASE("what is offered, of all steps and of one") {
     steps.insert(config["step"].get<int>());
     CHECK(config["shared_bytes"].get<int>() <= 227 * 1024);
   }
-  CHECK(steps == std::set<int>{1, 2, 3, 4, 5, 6, 7});
+  CHECK(steps == std::set<int>{1, 2, 3, 4, 5, 6, 7, 8, 9});
   const nlohmann::json one = answer("gemm --list-configs --kernel gemm_3_stages");
   REQUIRE_FALSE(one["configs"].empty());
   for (const auto& config : one["configs"]) CHECK(config["kernel"] == "gemm_3_stages");
@@ -168,13 +168,13 @@ TEST_CASE("options and problems that do not fit are a sentence") {
   refuses(machine + " --trace-tile 0,0", "needed is --trace FILE");
   refuses(machine + " --promote none", "needed is --engine model");
   refuses(machine + " --fraction-bits 14", "needed is --engine model");
-  refuses(machine + " --kernel 8", "'8' is no kernel");
+  refuses(machine + " --kernel 10", "'10' is no kernel");
   refuses(machine + " --kernel gemm", "'gemm' is no kernel");
   refuses(machine + " --tile 64", "--tile: found \"64\"");
   refuses(machine + " --tile 64x100", "tiles of 100 columns are not offered");
   refuses(machine + " --kernel 1 --stages 2", "found 2");
   refuses(machine + " --stages 0", "0 is out of range");
-  refuses(machine + " --cluster 4x1", "clusters of 4x1 are not offered");
+  refuses(machine + " --kernel 7 --cluster 4x1", "clusters of 4x1 are not offered");
   refuses(machine + " --schedule soon", "--schedule: 'soon' is no schedule");
   refuses(machine + " --schedule-seed -1", "--schedule-seed");
   refuses(machine + " --checks maybe", "--checks: found \"maybe\"");

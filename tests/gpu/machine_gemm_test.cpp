@@ -99,15 +99,18 @@ TEST_CASE("tiles that straddle scale blocks, and tiles wider than one") {
   }
 }
 
-TEST_CASE("a K of several windows of B's scales, and K that ends with a window") {
-  for (const i64 k : {i64{32 * 128}, i64{32 * 128 + 16}, i64{67 * 128 - 5}}) {
-    const RandomGemm problem(72, 40, k, Distribution::normal, 6);
-    check(problem, {.step = 8, .tile_m = 64, .tile_n = 24, .stages = 3}, machine::Schedule::random, 1, 2);
-    check(problem, {.step = 8, .tile_m = 256, .tile_n = 8, .stages = 2}, machine::Schedule::mixed, 1, 2);
-    check(problem, {.step = 8, .tile_m = 64, .tile_n = 16, .stages = 2, .in_flight = 8},
-          machine::Schedule::latest, 1, 2);
-    check(problem, {.step = 9, .tile_m = 64, .tile_n = 16, .stages = 2, .in_flight = 4},
-          machine::Schedule::random, 2, 2);
+TEST_CASE("a K of several windows of B's scales, and K that ends with a window; then another tile") {
+  for (const i64 k : {i64{32 * 128}, i64{65 * 128 - 5}}) {
+    const RandomGemm problem(40, 40, k, Distribution::normal, 6);
+    const auto by_one_block = [&](const GemmConfig& config, machine::Schedule schedule) {
+      check(problem, config, schedule, 1, 1);
+    };
+    by_one_block({.step = 8, .tile_m = 64, .tile_n = 24, .stages = 3}, machine::Schedule::random);
+    by_one_block({.step = 8, .tile_m = 256, .tile_n = 8, .stages = 2}, machine::Schedule::mixed);
+    by_one_block({.step = 8, .tile_m = 64, .tile_n = 16, .stages = 2, .in_flight = 8},
+                 machine::Schedule::latest);
+    by_one_block({.step = 9, .tile_m = 64, .tile_n = 16, .stages = 2, .in_flight = 4},
+                 machine::Schedule::random);
   }
 }
 

@@ -62,7 +62,7 @@ void gemm_machine(benchmark::State& state) {
   const std::int64_t size = state.range(0);
   const bench::Operands operands(size, size, size);
   const Problem& problem = operands.problem();
-  const GemmConfig config = default_config(static_cast<int>(state.range(1)), size, size, false, 132);
+  const GemmConfig config = default_config(static_cast<int>(state.range(1)), size, size, size, false, 132);
   const LaunchPlan plan = plan_gemm(size, size, size, config, 132);
   MachineGemmOptions options;
   options.launch.checks = state.range(2) != 0;

@@ -58,8 +58,8 @@ Run prepare(const Context& context, const ComputeOptions& options, const Problem
     run.ladder = true;
     const std::int64_t fill = options.kernel.multiprocessors.value_or(run.engine->multiprocessors());
     run.options.multiprocessors = static_cast<std::uint32_t>(fill);
-    run.options.config = choose_config(options.kernel, problem.m, problem.n, run.type == DType::f32,
-                                       run.engine->multiprocessors());
+    run.options.config = config_for(options.kernel, problem.m, problem.n, problem.k, run.type == DType::f32,
+                                    run.options.multiprocessors);
     run.options.config.trace = !options.trace.empty();
     if (run.options.config.trace) set_trace_tile(options, problem, run.options);
   }

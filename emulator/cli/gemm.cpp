@@ -17,14 +17,15 @@ struct GemmOptions : ComputeOptions {
 
 /// Without a problem the configuration is that for a D that fills the card.
 void run_dump_ptx(Context& context, const GemmOptions& options) {
-  std::int64_t m = 4096, n = 4096;
+  std::int64_t m = 4096, n = 4096, k = 4096;
   if (!options.problem.empty()) {
     const Problem problem = read_problem(read_tensor_file(options.problem));
     m = problem.m;
     n = problem.n;
+    k = problem.k;
   }
-  GemmConfig config = choose_config(options.kernel, m, n, output_type(options, DType::bf16) == DType::f32,
-                                    h200_multiprocessors);
+  GemmConfig config = config_for(options.kernel, m, n, k, output_type(options, DType::bf16) == DType::f32,
+                                 h200_multiprocessors);
   config.trace = !options.trace.empty();
   const std::string ptx = dump_ptx(config);
   context.answer = {{"kernel", config.name()}};

@@ -8,6 +8,7 @@
 #include "emulator/cli/values.hpp"
 #include "emulator/engine/trace_file.hpp"
 #include "emulator/files/quote.hpp"
+#include "gpu/launch/choose.hpp"
 
 namespace fp8twin::cli {
 namespace {
@@ -32,7 +33,7 @@ CLI::Option* add_optional_integer(CLI::App* command, const std::string& name,
 }  // namespace
 
 bool KernelOptions::any_of_a_kernel() const {
-  return !kernel.empty() || !tile.empty() || !cluster.empty() || stages || multiprocessors;
+  return !kernel.empty() || !tile.empty() || !cluster.empty() || stages || in_flight || multiprocessors;
 }
 
 bool KernelOptions::any_of_a_schedule() const { return schedule || schedule_seed || !checks.empty(); }
@@ -40,11 +41,12 @@ bool KernelOptions::any_of_a_schedule() const { return schedule || schedule_seed
 void add_kernel_options(CLI::App* command, KernelOptions& options) {
   command
       ->add_option("--kernel", options.kernel,
-                   "machine, gpu: a step of the ladder, by name or number (default 7, the full kernel)")
+                   "machine, gpu: a step of the ladder, by name or number (default: 8 or 9, whichever is "
+                   "faster; 8 with a tile, stages, a cluster or K blocks in flight)")
       ->type_name("STEP");
   command
       ->add_option("--tile", options.tile,
-                   "machine, gpu: rows and columns of D for each block (default: by M and N)")
+                   "machine, gpu: rows and columns of D for each block (default: by M, N and K)")
       ->type_name("MxN");
   add_optional_integer(command, "--stages", options.stages,
                        "machine, gpu: K blocks in shared memory at a time", 1, 1 << 16);
@@ -52,6 +54,9 @@ void add_kernel_options(CLI::App* command, KernelOptions& options) {
       ->add_option("--cluster", options.cluster,
                    "machine, gpu: blocks that share a tile of B (2x1) or of A (1x2)")
       ->type_name("XxY");
+  add_optional_integer(
+      command, "--in-flight", options.in_flight,
+      "machine, gpu: K blocks of a stage, from step 8 on (default: by M, N and K; with --tile 1)", 1, 64);
   add_optional_integer(
       command, "--multiprocessors", options.multiprocessors,
       "machine, gpu: how many the persistent kernels fill (default: the card's; machine: an H200's 132)", 1,
@@ -86,7 +91,8 @@ void add_schedule_options(CLI::App* command, KernelOptions& options) {
 void need_options_of(const std::string& engine, const KernelOptions& options) {
   if (options.any_of_a_kernel() && engine == "model") {
     throw Error(
-        "--kernel, --tile, --stages, --cluster and --multiprocessors: engine model runs no kernel; needed is "
+        "--kernel, --tile, --stages, --cluster, --in-flight and --multiprocessors: engine model runs no "
+        "kernel; needed is "
         "--engine "
         "machine or gpu");
   }
@@ -114,38 +120,44 @@ std::pair<std::uint32_t, std::uint32_t> parse_extents(const char* option, const 
 
 namespace {
 
-/// The narrowest tile that the step offers with this cluster, if possible no narrower than the one chosen without.
+/// The narrowest tile that the step accepts with this cluster, if possible no narrower than the one chosen without.
 std::uint32_t width_with_cluster(const GemmConfig& config) {
   std::uint32_t best = 0;
-  for (const GemmConfig& offered : offered_configs(config.step)) {
-    if (offered.cluster_m != config.cluster_m || offered.cluster_n != config.cluster_n ||
-        offered.tile_m != config.tile_m)
+  for (const GemmConfig& accepted : accepted_configs(config.step)) {
+    if (accepted.cluster_m != config.cluster_m || accepted.cluster_n != config.cluster_n ||
+        accepted.tile_m != config.tile_m || accepted.in_flight != config.in_flight ||
+        accepted.output_f32 != config.output_f32)
       continue;
     const bool better =
-        best == 0 || (best < config.tile_n ? offered.tile_n > best
-                                           : offered.tile_n >= config.tile_n && offered.tile_n < best);
-    if (better) best = offered.tile_n;
+        best == 0 || (best < config.tile_n ? accepted.tile_n > best
+                                           : accepted.tile_n >= config.tile_n && accepted.tile_n < best);
+    if (better) best = accepted.tile_n;
   }
   return best ? best : config.tile_n;  // none: check_offered says why
 }
 
 }  // namespace
 
-GemmConfig choose_config(const KernelOptions& options, std::int64_t m, std::int64_t n, bool output_f32,
-                         std::uint32_t multiprocessors) {
-  const int step = options.kernel.empty() ? last_step : step_from_name(options.kernel);
-  GemmConfig config = default_config(step, m, n, output_f32, multiprocessors);
+GemmConfig config_for(const KernelOptions& options, std::int64_t m, std::int64_t n, std::int64_t k,
+                      bool output_f32, std::uint32_t multiprocessors) {
+  const bool nothing =
+      options.tile.empty() && options.cluster.empty() && !options.stages && !options.in_flight;
+  if (options.kernel.empty() && nothing) return choose_config(m, n, k, output_f32, multiprocessors);
+  const int step = options.kernel.empty() ? 8 : step_from_name(options.kernel);
+  GemmConfig config = default_config(step, m, n, k, output_f32, multiprocessors);
   if (!options.tile.empty()) {
+    config.in_flight = 1;
     std::tie(config.tile_m, config.tile_n) = parse_extents("--tile", options.tile);
     config.cluster_m = config.cluster_n = 1;
   }
+  if (options.in_flight) config.in_flight = static_cast<std::uint32_t>(*options.in_flight);
   if (!options.cluster.empty()) {
     std::tie(config.cluster_m, config.cluster_n) = parse_extents("--cluster", options.cluster);
     if (options.tile.empty()) config.tile_n = width_with_cluster(config);
   }
   if (options.stages) {
     config.stages = static_cast<std::uint32_t>(*options.stages);
-  } else if (!options.tile.empty() || !options.cluster.empty()) {
+  } else if (!nothing) {
     config.stages = usual_stages(config);
   }
   check_offered(config);
@@ -162,20 +174,23 @@ void list_configs(Context& context, const KernelOptions& options) {
   const std::vector<GemmConfig> configs =
       options.kernel.empty() ? offered_configs() : offered_configs(step_from_name(options.kernel));
   Json list = Json::array();
-  context.text = fmt::format("{:<18} {:<8} {:>6} {:>12}  {:<8} {:<7} {:>7} {:>13}\n", "kernel", "tile",
-                             "stages", "at most", "cluster", "output", "threads", "shared bytes");
+  context.text =
+      fmt::format("{:<18} {:<8} {:>6} {:>12}  {:<8} {:>9}  {:<7} {:>7} {:>13}\n", "kernel", "tile", "stages",
+                  "at most", "cluster", "in flight", "output", "threads", "shared bytes");
   for (const GemmConfig& config : configs) {
     const std::string tile = extents_text(config.tile_m, config.tile_n),
                       cluster = extents_text(config.cluster_m, config.cluster_n);
-    context.text += fmt::format("{:<18} {:<8} {:>6} {:>12}  {:<8} {:<7} {:>7} {:>13}\n",
-                                step_name(config.step), tile, config.stages, most_stages(config), cluster,
-                                output_name(config), config.threads(), config.shared_bytes());
+    context.text +=
+        fmt::format("{:<18} {:<8} {:>6} {:>12}  {:<8} {:>9}  {:<7} {:>7} {:>13}\n", step_name(config.step),
+                    tile, config.stages, most_stages(config), cluster, config.in_flight, output_name(config),
+                    config.threads(), config.shared_bytes());
     list.push_back({{"kernel", step_name(config.step)},
                     {"step", config.step},
                     {"tile", tile},
                     {"stages", config.stages},
                     {"most_stages", most_stages(config)},
                     {"cluster", cluster},
+                    {"in_flight", config.in_flight},
                     {"output", output_name(config)},
                     {"threads", config.threads()},
                     {"shared_bytes", config.shared_bytes()}});
@@ -184,9 +199,10 @@ void list_configs(Context& context, const KernelOptions& options) {
 }
 
 std::string config_options(const GemmConfig& config) {
-  return fmt::format("--kernel {} --tile {} --stages {} --cluster {}", step_name(config.step),
+  return fmt::format("--kernel {} --tile {} --stages {} --cluster {}{}", step_name(config.step),
                      extents_text(config.tile_m, config.tile_n), config.stages,
-                     extents_text(config.cluster_m, config.cluster_n));
+                     extents_text(config.cluster_m, config.cluster_n),
+                     config.step >= 8 ? fmt::format(" --in-flight {}", config.in_flight) : "");
 }
 
 }  // namespace fp8twin::cli

@@ -7,6 +7,7 @@
 
 #include "emulator/support/error.hpp"
 #include "gpu/kernels/raster.hpp"
+#include "gpu/launch/choose.hpp"
 
 namespace fp8twin::bench {
 namespace {
@@ -64,7 +65,7 @@ GemmConfig config_from_name(std::string_view name) {
 }
 
 std::vector<GemmConfig> candidates(i64 m, i64, i64, int step) {
-  std::vector<GemmConfig> all = offered_configs(step);
+  std::vector<GemmConfig> all = accepted_configs(step);
   std::erase_if(all, [&](const GemmConfig& config) {
     if (config.output_f32 || config.trace) return true;
     const i64 rows = config.swapped() ? config.tile_n : config.tile_m;  // of A, in a tile
@@ -100,7 +101,7 @@ std::vector<GemmConfig> selected_configs(std::string_view selection, const Shape
 }
 
 GemmConfig chosen_config(const Shape& shape, u32 multiprocessors) {
-  return default_config(last_step, shape.m, shape.n, false, multiprocessors);
+  return choose_config(shape.m, shape.n, shape.k, false, multiprocessors);
 }
 
 Tiling tiling_of(const LaunchPlan& plan, u32 resident_clusters) {

@@ -1,6 +1,6 @@
 // Which configurations the tuner tries, and configurations by name.
 //
-//   all                                   every step that offers BF16 output
+//   all                                   every step
 //   7, gemm_7_full                        one step
 //   gemm_7_full_128x128_s4_c2x1_bf16,...  these: as GemmConfig::name() prints them, with any number of stages that fits
 #pragma once
@@ -14,10 +14,10 @@
 
 namespace fp8twin::bench {
 
-/// The inverse of GemmConfig::name(). Throws Error for a name that no configuration has, or one that is not offered.
+/// The inverse of GemmConfig::name(). Throws Error for a name that no configuration has, or one that is not accepted.
 GemmConfig config_from_name(std::string_view name);
 
-/// What is worth trying for a shape: all that the step offers, with BF16 output.
+/// What is worth trying for a shape: all that the step accepts with BF16 output; from step 8 on, less tiles that waste rows.
 std::vector<GemmConfig> candidates(i64 m, i64 n, i64 k, int step);
 
 /// What --configs means for a shape.

@@ -13,7 +13,7 @@ std::vector<jit::Source> all_kernels() {
   std::vector<GemmConfig>
       traced;  // the probes, in one tile of each step, and in each shape of loop of the last two
   for (int step = first_step; step <= last_step; ++step) {
-    traced.push_back(default_config(step, 4096, 112, false, 132));
+    traced.push_back(default_config(step, 4096, 112, 4096, false, 132));
   }
   traced.push_back({.step = 8, .tile_m = 256, .tile_n = 8, .stages = 3});
   traced.push_back({.step = 8, .tile_m = 64, .tile_n = 16, .stages = 3, .in_flight = 4});

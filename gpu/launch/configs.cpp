@@ -7,6 +7,7 @@
 
 #include "emulator/support/error.hpp"
 #include "gpu/kernels/shared_layout.hpp"
+#include "gpu/launch/choose.hpp"
 
 namespace fp8twin {
 namespace {
@@ -15,7 +16,7 @@ constexpr std::array<std::string_view, last_step> names = {
     "gemm_1_one_tile",  "gemm_2_tma",  "gemm_3_stages",     "gemm_4_specialised", "gemm_5_persistent",
     "gemm_6_multicast", "gemm_7_full", "gemm_8_overlapped", "gemm_9_swapped"};
 
-/// Steps 1 and 7 to 9 have them all, the steps between a few: narrow, even, straddling scale blocks, widest.
+/// Steps 1 and 7 to 9 take them all, the steps between a few: narrow, even, straddling scale blocks, widest.
 std::vector<u32> widths(int step) {
   if (step > 1 && step < 7) return {16, 64, 112, 128, 152, 192};
   std::vector<u32> all;
@@ -108,7 +109,7 @@ u32 usual_stages(const GemmConfig& config) {
   return std::min(most_stages(config), config.step < 7 ? 4u : config.step == 7 ? 8u : 16u);
 }
 
-std::vector<GemmConfig> offered_configs(int step) {
+std::vector<GemmConfig> accepted_configs(int step) {
   std::vector<GemmConfig> all;
   for (const bool output_f32 : {false, true}) {
     for (const Cluster cluster : clusters(step)) {
@@ -123,15 +124,6 @@ std::vector<GemmConfig> offered_configs(int step) {
         }
       }
     }
-  }
-  return all;
-}
-
-std::vector<GemmConfig> offered_configs() {
-  std::vector<GemmConfig> all;
-  for (int step = first_step; step <= last_step; ++step) {
-    const std::vector<GemmConfig> some = offered_configs(step);
-    all.insert(all.end(), some.begin(), some.end());
   }
   return all;
 }
@@ -184,13 +176,13 @@ void check_offered(const GemmConfig& config) {
   }
 }
 
-GemmConfig default_config(int step, i64 m, i64 n, bool output_f32, u32 multiprocessors) {
+GemmConfig default_config(int step, i64 m, i64 n, i64 k, bool output_f32, u32 multiprocessors) {
+  if (step >= 8) return choose_config(step, m, n, k, output_f32, multiprocessors);
   GemmConfig best;
   double least = 0;
   for (const GemmConfig& config : offered_configs(step)) {
     if (config.output_f32 != output_f32 || config.cluster_m * config.cluster_n > 1) continue;
     if (config.tile_n > 128 && step < 7) continue;
-    if (config.in_flight > 1 || config.tile_m > 128) continue;
     const i64 tiles_m = (m + config.tile_m - 1) / config.tile_m,
               tiles_n = (n + config.tile_n - 1) / config.tile_n;
     const i64 waves = (tiles_m * tiles_n + multiprocessors - 1) / multiprocessors;

@@ -11,8 +11,9 @@
 //   8 gemm_8_overlapped    M x N     2 and up   up to 4 blocks      128 + 2 M / slabs  M is 64, 128, 192 or 256
 //   9 gemm_9_swapped       M x N     2 and up   up to 4 blocks      128 + 2 M          M of B's rows x N of A's
 //
-// Each step offers a finite list of tiles and clusters: those are compiled for every commit, without spills, and compared
-// with the model. Stages are an offset and a loop bound: any number that fits shared memory.
+//   accepted   by rule: what fits the step, a thread's registers and shared memory. Any number of stages that fits.
+//   offered    a finite list of those: compiled for every commit, without spills, and compared with the model.
+//   candidate  what choose_config() (choose.hpp) chooses from: offered, and measured to be the fastest somewhere.
 #pragma once
 
 #include <span>
@@ -68,14 +69,18 @@ u32 most_stages(const GemmConfig& config);
 /// As many of them as the step uses when nothing is asked for.
 u32 usual_stages(const GemmConfig& config);
 
-/// Tiles, clusters and outputs of every step, each with its usual number of stages; without trace.
+/// Tiles, clusters and outputs of every step that are offered, each with its usual number of stages; without trace.
 std::vector<GemmConfig> offered_configs();
 std::vector<GemmConfig> offered_configs(int step);
+/// All that is accepted of a step, likewise.
+std::vector<GemmConfig> accepted_configs(int step);
+/// The candidates, of steps 8 and 9.
+std::vector<GemmConfig> candidate_configs(int step, bool output_f32);
 
-/// Throws Error with one sentence when the step does not offer the configuration.
+/// Throws Error with one sentence when the step does not accept the configuration.
 void check_offered(const GemmConfig& config);
 
 /// What a step uses when nothing is asked for: a sane tile for the shape.
-GemmConfig default_config(int step, i64 m, i64 n, bool output_f32, u32 multiprocessors);
+GemmConfig default_config(int step, i64 m, i64 n, i64 k, bool output_f32, u32 multiprocessors);
 
 }  // namespace fp8twin

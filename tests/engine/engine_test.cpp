@@ -39,7 +39,7 @@ TEST_CASE("every engine, every step: the model's bits") {
         INFO(engine->name() << ", step " << step << ", M " << random->m);
         RunOptions options;
         options.threads = 1;
-        options.config = default_config(step, random->m, random->n, output == DType::f32, 4);
+        options.config = default_config(step, random->m, random->n, random->k, output == DType::f32, 4);
         options.multiprocessors = 4;
         CHECK(equals_model(engine->run(test::problem_of(*random), output, options), *random, output));
       }

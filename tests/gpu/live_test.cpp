@@ -60,7 +60,7 @@ TEST_CASE("few blocks, many tiles each: what is carried from tile to tile, on th
   const test::RandomGemm problem(700, 1000, 1040, Distribution::adversarial, 77);
   std::vector<GemmConfig> configs = loops_of_the_last_steps();
   for (int step = 5; step <= last_step; ++step) {
-    configs.push_back(default_config(step, problem.m, problem.n, false, 4));
+    configs.push_back(default_config(step, problem.m, problem.n, problem.k, false, 4));
   }
   for (GemmConfig config : configs) {
     for (const bool f32 : {false, true}) {
@@ -96,7 +96,7 @@ TEST_CASE("the trace of the card is the trace of the machine") {
   std::vector<GemmConfig> configs = loops_of_the_last_steps();
   for (GemmConfig& config : configs) config.stages = 2;
   for (int step = first_step; step <= last_step; ++step) {
-    configs.push_back(default_config(step, problem.m, problem.n, false, 4));
+    configs.push_back(default_config(step, problem.m, problem.n, problem.k, false, 4));
   }
   for (GemmConfig& config : configs) {
     config.trace = true;

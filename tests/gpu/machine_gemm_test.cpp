@@ -60,7 +60,7 @@ TEST_CASE("every step, every kind of tile and cluster: the model's bits, tails i
 TEST_CASE("one K block, fewer than stages, none; one row, one column; nothing at all") {
   for (int step = first_step; step <= last_step; ++step) {
     for (const bool f32 : {false, true}) {
-      const GemmConfig config = default_config(step, 64, 64, f32, 4);
+      const GemmConfig config = default_config(step, 64, 64, 128, f32, 4);
       for (const i64 k : {i64{0}, i64{1}, i64{128}, i64{256}}) {
         check(RandomGemm(65, 40, k, Distribution::normal, 3), config, machine::Schedule::latest, 1);
       }

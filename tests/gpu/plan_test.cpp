@@ -162,7 +162,7 @@ TEST_CASE("the default is offered, and small where D is") {
   for (int step = first_step; step <= last_step; ++step) {
     for (const bool f32 : {false, true}) {
       for (const auto& [m, n] : {std::pair<i64, i64>{1, 1}, {64, 2112}, {4096, 7168}, {333, 1000}}) {
-        const GemmConfig config = default_config(step, m, n, f32, 132);
+        const GemmConfig config = default_config(step, m, n, 1024, f32, 132);
         INFO(config.name() << " for " << m << " x " << n);
         CHECK(refusal(config) == "");
         CHECK(config.step == step);
@@ -170,6 +170,6 @@ TEST_CASE("the default is offered, and small where D is") {
       }
     }
   }
-  CHECK(default_config(7, 1, 1, false, 132).tile_m == 64);
-  CHECK(default_config(7, 4096, 7168, false, 132).tile_m == 128);
+  CHECK(default_config(7, 1, 1, 1, false, 132).tile_m == 64);
+  CHECK(default_config(7, 4096, 7168, 2048, false, 132).tile_m == 128);
 }

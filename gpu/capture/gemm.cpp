@@ -64,7 +64,7 @@ GemmVerdict run_gemm_case(Session& session, const GemmCase& gemm, const GemmData
   GemmVerdict verdict;
   for (std::size_t i = 0; i < configs.size(); ++i) {
     const LaunchPlan plan = plan_gemm(gemm.m, gemm.n, gemm.k, configs[i], multiprocessors);
-    const CardGemm card(plan, {data.a, data.a_scale, data.b, data.b_scale});
+    CardGemm card(plan, {data.a, data.a_scale, data.b, data.b_scale});
     card.launch(session.kernels);
     const unsigned blocks =
         static_cast<unsigned>(std::min<std::int64_t>((gemm.m * gemm.n + 127) / 128, 65536));

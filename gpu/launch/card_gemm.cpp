@@ -65,10 +65,13 @@ CardGemm::CardGemm(const LaunchPlan& plan, const GemmOperands& operands, const C
                      {trace_.device(), options_.trace_tile_m, options_.trace_tile_n});
 }
 
-void CardGemm::launch(KernelCache& kernels) const {
+void CardGemm::launch(KernelCache& kernels) {
   if (plan_.grid_x == 0) return;
-  const Kernel kernel = kernels.get(jit::gemm_source(plan_.config), plan_.config.name());
-  launch_on_card(kernel, resident(plan_, kernel), arguments_);
+  if (!kernel_) {
+    kernel_ = kernels.get(jit::gemm_source(plan_.config), plan_.config.name());
+    plan_ = resident(plan_, *kernel_);
+  }
+  launch_on_card(*kernel_, plan_, arguments_);
 }
 
 GemmResult CardGemm::result() const {
@@ -81,7 +84,7 @@ GemmResult CardGemm::result() const {
 
 GemmResult run_on_card(KernelCache& kernels, const LaunchPlan& plan, const GemmOperands& operands,
                        const CardGemmOptions& options) {
-  const CardGemm gemm(plan, operands, options);
+  CardGemm gemm(plan, operands, options);
   gemm.launch(kernels);
   return gemm.result();
 }

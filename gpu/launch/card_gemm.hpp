@@ -1,6 +1,8 @@
 // Runs a planned GEMM on the card: upload, tensor maps, launch, download. The twin of machine_gemm.hpp.
 #pragma once
 
+#include <optional>
+
 #include "gpu/launch/gemm_data.hpp"
 #include "gpu/launch/kernel_cache.hpp"
 
@@ -36,8 +38,8 @@ class CardGemm {
  public:
   CardGemm(const LaunchPlan& plan, const GemmOperands& operands, const CardGemmOptions& options = {});
 
-  /// Launches the kernel; does not wait.
-  void launch(KernelCache& kernels) const;
+  /// Launches the kernel; does not wait. The first time takes it from `kernels`, where it may have to be compiled.
+  void launch(KernelCache& kernels);
   /// Waits, and brings D and the trace back.
   GemmResult result() const;
   /// D on the card: rows of plan.d_stride elements.
@@ -50,6 +52,7 @@ class CardGemm {
   Buffer<float> a_scale_, b_scale_;
   Buffer<u32> trace_;
   TmaGemmArguments arguments_ = {};
+  std::optional<Kernel> kernel_;
 };
 
 /// All of it at once.

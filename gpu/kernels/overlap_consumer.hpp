@@ -1,0 +1,338 @@
+// A consumer warpgroup of steps 8 and 9: its stream of products, promotions and stores (overlap.hpp says why it has this
+// shape).
+//
+//   issue(p, slab)        the next unit of the stream: a K block's product for one slab, into the accumulator p
+//   promote_unit(...)     waits for the oldest unit, hands its stage back, adds it to the slab's total
+//   store(...)            a complete slab, on its way to D while the next unit is multiplied
+#pragma once
+
+#include "gpu/kernels/multiply.hpp"
+#include "gpu/kernels/overlap_producer.hpp"
+#include "gpu/kernels/promotion.hpp"
+#include "gpu/kernels/scale_window.hpp"
+#include "gpu/kernels/swapped.hpp"
+
+namespace fp8twin {
+
+/// Where a warpgroup is: a tile of its list, and a K block.
+struct StreamPlace {
+  Tile tile;
+  u32 block;
+};
+
+/// One consumer warpgroup.
+///
+/// What the loop over K blocks costs beside products and sums decides the speed: two warpgroups hide each other's work only
+/// while it takes less time than a product. So addresses are made before the loop, `number` comes out of a shuffle, which
+/// tells the compiler that it is the same for the whole warp (descriptors then need no vector registers), and the last
+/// K block of a tile, which stores, is a copy of the loop's body.
+template <class Config>
+struct Consumer {
+  Config config;
+  const TmaGemmArguments& arguments;
+  const SharedLayout& shared;
+  u32 number, thread;  // of the warpgroup among the consumers, of this thread in it
+  u32 k_blocks, stride;
+  u32 scale_offset;  // of this thread's first row in a tile of scales
+  u32 empty;         // empty[0]: its own, or in a cluster lane r's that of block r
+  u32 left;          // stages not issued
+  PipelineState issue_ring, ring;
+  StreamPlace at;
+  RasterWalk walk;         // at the tile after it, where there is one
+  RasterWalk issued_walk;  // for traces only: `issued` is ahead of `at` by the products under way
+  StreamPlace issued;
+  ScaleWindow window;
+  BlockScales scales;
+
+  /// The slab's number in the tile; and this thread as that slab's, as if each slab had a warpgroup of its own.
+  FP8TWIN_DEVICE u32 slab_number(u32 slab) const { return number * config.slabs + slab; }
+  FP8TWIN_DEVICE Probe<Config> probe(const StreamPlace& place, u32 slab) const {
+    return probe_of(config, arguments.gemm, place.tile, slab_number(slab) * warpgroup + thread);
+  }
+
+  FP8TWIN_DEVICE Tile tile_of(const RasterWalk& to) const {
+    return cluster_tile(config, to.place(), cluster_ctarank());
+  }
+
+  FP8TWIN_DEVICE void begin() {
+    const u32 size = cluster_size(config);
+    stride = nctaid_x() / size;
+    k_blocks = k_blocks_of(arguments.gemm);
+    walk = first_tile(config, arguments.gemm);
+    at = {};
+    left = 0;
+    if (!walk.done()) {
+      at.tile = tile_of(walk);
+      window.fetch(config, arguments.gemm, first_scale_row(at.tile), 0);
+      left = (walk.tiles_m * walk.tiles_n - ctaid_x() / size + stride - 1) / stride *
+             ((k_blocks + config.in_flight - 1) / config.in_flight);
+    }
+    scale_offset = 4 * (64 * slab_number(0) + accumulator_coordinate(thread, 0).row);
+    empty = size == 1 ? shared.empty(0) : mapa_shared_cluster_u32(shared.empty(0), laneid() % size);
+    issued = at;
+    issued_walk = walk;
+    walk.advance(stride);
+  }
+  FP8TWIN_DEVICE void next_tile() {
+    at = {tile_of(walk), 0};
+    walk.advance(stride);
+  }
+
+  /// The next unit of the stream onto the tensor core.
+  FP8TWIN_DEVICE void issue(Accumulator<Config::width>& p, u32 slab, bool landed = false) {
+    const u32 stage = issue_ring.stage;
+    if (slab == 0 && !landed) wait_parity(shared.full(stage), issue_ring.phase);
+    if (takes_turns()) bar_sync(turn_barrier(number), 2 * warpgroup);
+    issue_slot(p, stage, slab);
+    if (slab + 1 == config.slabs) issued_stage();
+    if (takes_turns() && (number + 1 < groups() || slab + 1 < config.slabs || left > 0)) {
+      bar_arrive(turn_barrier((number + 1) % groups()), 2 * warpgroup);
+    }
+  }
+
+  /// Warpgroups issue in turn, so that one promotes while another's product runs: left alone they fall into step, and the
+  /// tensor core waits for both. A warpgroup's turn comes with 128 arrivals of the one before it, and is a meeting of its
+  /// own threads as well.
+  FP8TWIN_DEVICE u32 groups() const { return consumer_threads(config) / warpgroup; }
+  FP8TWIN_DEVICE bool takes_turns() const { return config.in_flight == 1 && groups() > 1; }
+  FP8TWIN_DEVICE u32 turn_barrier(u32 group) const { return 1 + groups() + group; }
+
+  FP8TWIN_DEVICE void issue_slot(Accumulator<Config::width>& p, u32 slot, u32 slab) {
+    Probe<Config> probes = probe(issued, slab);
+    probes.on = probes.on && issued.block < k_blocks;
+    probes.tiles(issued.block, shared.a_tile(slot), shared.b_tile(slot));
+    issue_k_block(config, p, shared.a_tile(slot) + slab_number(slab) * (64 * k_block), shared.b_tile(slot),
+                  probes, issued.block);
+    if (config.trace && slab + 1 == config.slabs) ++issued.block;
+  }
+
+  FP8TWIN_DEVICE void issued_stage() {
+    issue_ring.advance(config.stages);
+    --left;
+    if (config.trace && issued.block >= k_blocks) {
+      issued_walk.advance(stride);
+      if (!issued_walk.done()) issued = {tile_of(issued_walk), 0};
+    }
+  }
+
+  /// Until the oldest of the products under way has ended; it is p's.
+  FP8TWIN_DEVICE void wait(Accumulator<Config::width>& p, u32 under_way) const {
+    if (under_way == 1) wgmma_wait_group<0>(p);
+    if (under_way == 2) wgmma_wait_group<1>(p);
+    if (under_way == 3) wgmma_wait_group<2>(p);
+    if (under_way == 4) wgmma_wait_group<3>(p);
+    if (under_way == 5) wgmma_wait_group<4>(p);
+    if (under_way == 6) wgmma_wait_group<5>(p);
+    if (under_way == 7) wgmma_wait_group<6>(p);
+    if (under_way == 8) wgmma_wait_group<7>(p);
+  }
+
+  /// The scale block of B with which a tile begins.
+  FP8TWIN_DEVICE u32 first_scale_row(const Tile& tile) const {
+    return (config.swapped ? tile.row0 + 64 * slab_number(0) : tile.column0) / 128;
+  }
+
+  /// Before a tile's first K block, and every 32: what comes after is fetched.
+  FP8TWIN_DEVICE void turn_window() {
+    window.turn(config);
+    if (at.block + 32 < k_blocks) {
+      window.fetch(config, arguments.gemm, first_scale_row(at.tile), at.block + 32);
+    } else if (!walk.done()) {
+      window.fetch(config, arguments.gemm, first_scale_row(tile_of(walk)), 0);
+    }
+  }
+
+  /// The scales of the unit that is promoted next, while its product is under way.
+  FP8TWIN_DEVICE void load_scales(u32 slot, u32 slab) {
+    if (slab == 0) {
+      const u32 met = config.swapped ? 1 : scale_blocks_met(config.tile_n);
+      FP8TWIN_UNROLL
+      for (u32 i = 0; i < met; ++i) scales.b[i] = window.at(i, at.block);
+    }
+    if (config.swapped) return;
+    const u32 from = shared.scale_tile(slot) + scale_offset + 256 * slab;
+    scales.a[0] = ld_shared_f32(from);
+    scales.a[1] = ld_shared_f32(from + 32);  // eight rows below
+  }
+
+  FP8TWIN_DEVICE void release_stage() {
+    bar_warp_sync(full_warp);
+    if (cluster_size(config) == 1) {
+      if (laneid() == 0) mbarrier_arrive_b64(empty + 8 * ring.stage);
+    } else if (laneid() < cluster_size(config)) {
+      mbarrier_arrive_shared_cluster_b64(empty + 8 * ring.stage);
+    }
+    ring.advance(config.stages);
+  }
+
+  /// Adds a product that has ended to the slab's total.
+  FP8TWIN_DEVICE void promote_slot(Accumulator<Config::width>& p, Registers<Config::width>& total, u32 slot,
+                                   u32 slab, bool first = false) {
+    if (config.swapped) {
+      promote_swapped(config, shared.scale_tile(slot), scales.b[0], thread, p, total, first);
+    } else {
+      promote(config, at.tile, scales, p, total, first);
+    }
+    probe(at, slab).promoted(at.block, total);
+    if (slab + 1 == config.slabs) ++at.block;
+  }
+
+  /// Waits for one unit, frees its stage after the last slab, and promotes it.
+  FP8TWIN_DEVICE void promote_unit(Accumulator<Config::width>& p, Registers<Config::width>& total, u32 slab,
+                                   bool first = false) {
+    const u32 slot = ring.stage;
+    if (slab == 0 && at.block % 32 == 0) turn_window();
+    load_scales(slot, slab);
+    wgmma_wait_group<0>(p);
+    if (!config.swapped && slab + 1 == config.slabs) release_stage();
+    promote_slot(p, total, slot, slab, first);
+    if (config.swapped) release_stage();  // its scales are read by the promotion
+  }
+
+  /// `free`: a meeting since wait_for_staging() has told this thread that the slab's staging rows have been read.
+  FP8TWIN_DEVICE void store(const StreamPlace& place, Registers<Config::width>& total, u32 slab,
+                            bool free = false) const {
+    const GemmArguments& g = arguments.gemm;
+    const Tile& tile = place.tile;
+    const u32 staged = staged_slabs(config), row0 = tile.row0 + 64 * slab_number(slab);
+    const u32 staging = shared.staging() + (number * staged + slab % staged) *
+                                               (64 * config.tile_n * (config.output_f32 ? 4 : 2));
+    probe(place, slab).output(config.swapped ? g.n : g.m, config.swapped ? g.m : g.n, tile, total);
+    if (!free) {
+      if (thread == 0) wait_for_staging(config);
+      bar_sync(1 + number, warpgroup);
+    }
+    if (config.swapped) {
+      store_swapped_slab(config, arguments, staging, tile.column0, row0, number, thread, total);
+    } else {
+      store_slab(config, arguments, staging, row0, tile.column0, number, thread, total);
+    }
+  }
+
+  /// The next unit, and under its product the store of a slab that is complete.
+  FP8TWIN_DEVICE void issue_and_store(Accumulator<Config::width>& p, u32 slab, const StreamPlace& place,
+                                      Registers<Config::width>& total, u32 complete) {
+    if (takes_turns() && thread == 0) wait_for_staging(config);
+    issue(p, slab);
+    store(place, total, complete, takes_turns());
+  }
+
+  /// Promotes one K block, slab by slab, each with the next unit issued behind it.
+  FP8TWIN_DEVICE void middle_block(Accumulator<Config::width>& p,
+                                   RegisterSets<Config::width, Config::sets>& total, bool first) {
+    const u32 last = config.slabs - 1;
+    if (config.slabs == 2) {
+      promote_unit(p, total[0], 0, first);
+      issue(p, 1);
+    }
+    // Asked while a product is under way, the answer is there when that has been promoted.
+    const bool landed = mbarrier_test_wait_parity_b64(shared.full(issue_ring.stage), issue_ring.phase);
+    promote_unit(p, total[last], last, first);
+    issue(p, 0, landed);
+  }
+
+  /// All tiles, one product under way at a time. `total` has one or two slabs, named by constants: else the compiler
+  /// keeps an array in memory. A tile's first K block is a copy of the loop's body that sets the totals, its last one that
+  /// stores them; K = 1 to 128 is first and last, and clears them.
+  FP8TWIN_DEVICE void run_stream(Accumulator<Config::width>& p,
+                                 RegisterSets<Config::width, Config::sets>& total) {
+    const u32 last = config.slabs - 1;
+    if (takes_turns() && number + 1 == groups()) bar_arrive(turn_barrier(0), 2 * warpgroup);
+    issue(p, 0);
+    for (;;) {
+      if (k_blocks > 1) {
+        middle_block(p, total, true);
+      } else {
+        clear(config, total[0]);
+        if (config.slabs == 2) clear(config, total[1]);
+      }
+      while (at.block + 1 < k_blocks) middle_block(p, total, false);
+      if (config.slabs == 2) {
+        promote_unit(p, total[0], 0);
+        issue_and_store(p, 1, at, total[0], 0);
+      }
+      promote_unit(p, total[last], last);
+      if (left == 0) break;
+      issue_and_store(p, 0, at, total[last], last);
+      next_tile();
+    }
+    store(at, total[last], last);
+  }
+
+  /// All tiles, a stage of `in_flight` K blocks at a time. What a stage holds past K's end is multiplied, since a wgmma must
+  /// not stand in a branch, and not promoted.
+  FP8TWIN_DEVICE void run_batches(Accumulators<Config::width, Config::ring>& p,
+                                  Registers<Config::width>& total) {
+    StreamPlace before = at;  // the tile whose sums are complete, and not stored: none while its block is 0
+    while (left > 0) {
+      while (at.block < k_blocks) {
+        const u32 slot = issue_ring.stage * config.in_flight;
+        wait_parity(shared.full(issue_ring.stage), issue_ring.phase);
+        FP8TWIN_UNROLL
+        for (u32 i = 0; i < config.in_flight; ++i) issue_slot(p[i], slot + i, 0);
+        issued_stage();
+        const u32 read = ring.stage * config.in_flight;
+        store_before(before, total);
+        if (at.block % 32 == 0) turn_window();  // 32 is whole stages
+        if (at.block + config.in_flight <= k_blocks) {
+          FP8TWIN_UNROLL
+          for (u32 i = 0; i < config.in_flight; ++i) {
+            load_scales(read + i, 0);
+            wait(p[i], config.in_flight - i);
+            promote_slot(p[i], total, read + i, 0);
+          }
+        } else {
+          FP8TWIN_UNROLL
+          for (u32 i = 0; i < config.in_flight; ++i) {
+            load_scales(read + i, 0);
+            wait(p[i], config.in_flight - i);
+            if (at.block < k_blocks) promote_slot(p[i], total, read + i, 0);
+          }
+        }
+        release_stage();
+      }
+      before = at;
+      if (left > 0) next_tile();
+    }
+    store_before(before, total);
+  }
+
+  FP8TWIN_DEVICE void store_before(StreamPlace& before, Registers<Config::width>& total) const {
+    if (before.block == 0) return;
+    store(before, total, 0);
+    clear(config, total);
+    before.block = 0;
+  }
+
+  /// K = 0: nothing is issued, and every element is +0.
+  FP8TWIN_DEVICE void store_zeros(Registers<Config::width>& total) {
+    for (RasterWalk to = first_tile(config, arguments.gemm); !to.done(); to.advance(stride)) {
+      at.tile = tile_of(to);
+      FP8TWIN_UNROLL
+      for (u32 slab = 0; slab < config.slabs; ++slab) store(at, total, slab);
+    }
+  }
+};
+
+template <class Config>
+FP8TWIN_DEVICE void consume_overlapped(Consumer<Config>& consumer) {
+  const Config config = consumer.config;
+  RegisterSets<Config::width, Config::sets> total(config.tile_n, config.slabs);
+  if (consumer.k_blocks == 0) {
+    clear(config, total[0]);
+    consumer.store_zeros(total[0]);
+  } else if (consumer.left == 0) {
+    // fewer tiles than blocks
+  } else if (config.in_flight == 1) {
+    Accumulator<Config::width> p(config.tile_n);
+    consumer.run_stream(p, total);
+  } else {
+    Accumulators<Config::width, Config::ring> p(config.tile_n, config.in_flight);
+    clear(config, total[0]);
+    consumer.run_batches(p, total[0]);
+  }
+  if (consumer.thread == 0) cp_async_bulk_wait_group_read<0>();  // D itself is complete when the grid is
+  bar_warp_sync(full_warp);
+}
+
+}  // namespace fp8twin

@@ -1,7 +1,9 @@
-// RasterWalk, which the persistent kernels of steps 8 and 9 use, against Raster::place: the same order in strides.
+// The order of tiles: Raster::place, and RasterWalk, which steps 8 and 9 use, in strides, against three loops.
 #include "gpu/kernels/raster.hpp"
 
 #include <algorithm>
+#include <utility>
+#include <vector>
 
 #include "tests/catch.hpp"
 
@@ -9,15 +11,24 @@ using namespace fp8twin;
 
 namespace {
 
-/// Places that a walk from `start` in steps of `stride` meets otherwise than Raster::place says, or a wrong end.
-u32 wrong_places(u32 tiles_m, u32 tiles_n, u32 shift, u32 start, u32 stride) {
-  const Raster raster{tiles_m, tiles_n, 1u << shift};
-  RasterWalk walk{tiles_m, tiles_n, shift};
+/// The places in their order, by loops: groups of rows, in a group columns, in a column rows.
+std::vector<RasterPlace> places_in_order(u32 tiles_m, u32 tiles_n, u32 group) {
+  std::vector<RasterPlace> places;
+  for (u32 first = 0; first < tiles_m; first += group) {
+    for (u32 n = 0; n < tiles_n; ++n) {
+      for (u32 m = first; m < std::min(first + group, tiles_m); ++m) places.push_back({m, n});
+    }
+  }
+  return places;
+}
+
+/// Places that a walk from `start` in steps of `stride` meets out of this order, or a wrong end.
+u32 wrong_places(const std::vector<RasterPlace>& order, RasterWalk walk, u32 start, u32 stride) {
   walk.advance(start);
   u32 wrong = 0;
-  for (u32 index = start; index < raster.tiles(); index += stride) {
+  for (std::size_t index = start; index < order.size(); index += stride) {
     if (walk.done()) return wrong + 1;
-    wrong += walk.place() != raster.place(index);
+    wrong += walk.place() != order[index];
     walk.advance(stride);
   }
   return wrong + !walk.done();
@@ -25,15 +36,18 @@ u32 wrong_places(u32 tiles_m, u32 tiles_n, u32 shift, u32 start, u32 stride) {
 
 }  // namespace
 
-TEST_CASE("a walk is the raster in strides: every extent, group, stride and beginning of a small matrix") {
+TEST_CASE("place and walk keep the order: every extent, group, stride and beginning of a small matrix") {
   u32 wrong = 0, walks = 0;
   for (u32 tiles_m = 1; tiles_m <= 9; ++tiles_m) {
     for (u32 tiles_n = 1; tiles_n <= 5; ++tiles_n) {
-      const u32 tiles = tiles_m * tiles_n;
-      for (u32 shift = 0; shift <= 4; ++shift) {
-        for (u32 stride = 1; stride <= tiles + 2; ++stride) {
-          for (u32 start = 0; start < std::min(stride, tiles); ++start, ++walks) {
-            wrong += wrong_places(tiles_m, tiles_n, shift, start, stride);
+      for (const u32 shift : {0u, 1u, 2u, 3u, 4u}) {
+        const Raster raster{tiles_m, tiles_n, 1u << shift};
+        const std::vector<RasterPlace> order = places_in_order(tiles_m, tiles_n, raster.group);
+        REQUIRE(order.size() == raster.tiles());
+        for (u32 index = 0; index < raster.tiles(); ++index) wrong += raster.place(index) != order[index];
+        for (u32 stride = 1; stride <= raster.tiles() + 2; ++stride) {
+          for (u32 start = 0; start < std::min(stride, raster.tiles()); ++start, ++walks) {
+            wrong += wrong_places(order, {tiles_m, tiles_n, shift}, start, stride);
           }
         }
       }
@@ -45,12 +59,13 @@ TEST_CASE("a walk is the raster in strides: every extent, group, stride and begi
 
 TEST_CASE("a walk over a large matrix, block by block of a card") {
   for (const u32 multiprocessors : {66u, 132u}) {
-    for (u32 shift = 0; shift <= 6; ++shift) {
+    for (const u32 shift : {0u, 1u, 2u, 3u, 4u, 5u, 6u}) {
       for (const auto& [tiles_m, tiles_n] : {std::pair<u32, u32>{1, 1024}, {1024, 1}, {67, 113}, {64, 56}}) {
         INFO(tiles_m << " x " << tiles_n << " tiles, groups of 2^" << shift << ", " << multiprocessors);
+        const std::vector<RasterPlace> order = places_in_order(tiles_m, tiles_n, 1u << shift);
         u32 wrong = 0;
         for (u32 block = 0; block < multiprocessors; ++block) {
-          wrong += wrong_places(tiles_m, tiles_n, shift, block, multiprocessors);
+          wrong += wrong_places(order, {tiles_m, tiles_n, shift}, block, multiprocessors);
         }
         CHECK(wrong == 0);
       }

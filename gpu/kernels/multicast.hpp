@@ -1,4 +1,4 @@
-// Two blocks of a cluster, one copy of what both read.  (From step 8 on up to eight, in rows and columns.)
+// Two blocks of a cluster, one copy of what both read.  (From step 8 on up to four, in rows and columns.)
 //
 //   cluster_m = 2                      cluster_n = 2
 //     block 0:  A0 . B                   block 0   block 1        tiles of D that share columns share B,

@@ -9,6 +9,7 @@
 // first of the next tile.
 #pragma once
 
+#include "gpu/kernels/pipeline.hpp"
 #include "gpu/kernels/promotion.hpp"
 
 namespace fp8twin {

@@ -28,7 +28,8 @@ TEST_CASE("every step under twenty seeds, shapes with tails included") {
           options.config.stages = std::min(options.config.stages, most_stages(options.config));
           options.schedule = static_cast<machine::Schedule>(seed % 4);
           options.schedule_seed = seed;
-          options.multiprocessors = 2 + static_cast<u32>(seed % 5);
+          options.multiprocessors =
+              std::max(2 + static_cast<u32>(seed % 5), options.config.cluster_m * options.config.cluster_n);
           for (const auto& engine : engines) {
             INFO(engine->name() << ", " << options.config.name() << ", problem " << i << ", seed " << seed);
             const RunResult result =

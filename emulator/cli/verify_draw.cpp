@@ -60,7 +60,8 @@ void draw_schedule(Numbers& numbers, RunOptions& run) {
   run.schedule = static_cast<machine::Schedule>(numbers.below(4));
   run.schedule_seed = numbers.below(std::uint64_t{1} << 32);
   constexpr std::uint32_t some[] = {2, 3, 5, 8, h200_multiprocessors};
-  run.multiprocessors = some[numbers.below(std::size(some))];
+  run.multiprocessors =
+      std::max(some[numbers.below(std::size(some))], run.config.cluster_m * run.config.cluster_n);
   const std::uint32_t most = most_stages(run.config);
   if (most > 1) run.config.stages = 2 + numbers.below(most - 1);
 }

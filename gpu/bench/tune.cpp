@@ -2,6 +2,9 @@
 //
 //   compile all, in parallel  ->  a few rounds each  ->  the best few again, in turn, more rounds  ->  a table
 //
+// The table marks what choose_config() would take (*), which is among the best few whatever its rank, and says why, and how far
+// from the best.
+//
 // --compile-only stops after the first step and needs no card: with FP8TWIN_CACHE_DIR the compiled kernels travel to one.
 //
 // A configuration that does not compile or launch is a row that says why. One that faults or hangs takes the card's context with
@@ -25,6 +28,7 @@
 #include "gpu/bench/contest.hpp"
 #include "gpu/jit/disk_cache.hpp"
 #include "gpu/jit/kernels.hpp"
+#include "gpu/launch/choose.hpp"
 
 namespace fp8twin::bench {
 namespace {
@@ -44,7 +48,8 @@ struct TuneRow {
   Summary us = {};
   Tiling tiling = {};
   std::string refusal = "";
-  i64 differing = -1;  // from the model; -1: not asked
+  i64 differing = -1;   // from the model; -1: not asked
+  bool chosen = false;  // by choose_config()
 };
 
 char** program_arguments = nullptr;
@@ -82,6 +87,8 @@ class Tuner {
   /// Ranked: those that ran, the fastest first, then the others.
   std::vector<TuneRow> tune(const Shape& shape) {
     std::vector<TuneRow> rows = compiled(shape);
+    const GemmConfig chosen = chosen_config(shape, multiprocessors());
+    for (TuneRow& row : rows) row.chosen = row.config == chosen;
     const HostProblem host = problems_.problem(shape);
     const CardProblem problem(host);
     if (options_.check) model_ = model_d(host);
@@ -147,19 +154,29 @@ class Tuner {
             }};
   }
 
+  /// The best few of a ranking, and the chosen one.
+  std::vector<TuneRow*> finalists(std::vector<TuneRow>& rows) const {
+    std::vector<TuneRow*> some;
+    for (std::size_t i = 0; i < rows.size(); ++i) {
+      const bool among_the_best = i < static_cast<std::size_t>(options_.finalists);
+      if (rows[i].refusal.empty() && (among_the_best || rows[i].chosen)) some.push_back(&rows[i]);
+    }
+    return some;
+  }
+
   void final_rounds(const CardProblem& problem, std::vector<TuneRow>& rows) {
+    const std::vector<TuneRow*> some = finalists(rows);
     std::vector<std::unique_ptr<OurGemm>> gemms;
     std::vector<Contender> contenders;
-    for (const TuneRow& row : rows) {
-      if (!row.refusal.empty() || gemms.size() == static_cast<std::size_t>(options_.finalists)) break;
-      gemms.push_back(std::make_unique<OurGemm>(kernels_, problem, row.config, multiprocessors()));
-      contenders.push_back(contender_of(row, *gemms.back()));
+    for (const TuneRow* row : some) {
+      gemms.push_back(std::make_unique<OurGemm>(kernels_, problem, row->config, multiprocessors()));
+      contenders.push_back(contender_of(*row, *gemms.back()));
     }
     if (contenders.size() < 2 || options_.final_rounds == 0) return;
     const std::vector<ContestResult> results = contest_.run(contenders, options_.final_rounds);
     for (std::size_t i = 0; i < results.size(); ++i) {
-      rows[i].us = results[i].us;
-      rows[i].refusal = results[i].refusal;
+      some[i]->us = results[i].us;
+      some[i]->refusal = results[i].refusal;
     }
   }
 
@@ -183,17 +200,17 @@ class Tuner {
 
 void print_table(const Shape& shape, const std::vector<TuneRow>& rows, int most) {
   fmt::print("\n{}: {} configurations\n", shape.name(), rows.size());
-  fmt::print("{:<42} {:>9} {:>9} {:>8} {:>7} {:>7} {:>6} {:>7} {:>7} {:>6}\n", "configuration", "median us",
+  fmt::print("{:<44} {:>9} {:>9} {:>8} {:>7} {:>7} {:>6} {:>7} {:>7} {:>6}\n", "configuration", "median us",
              "min us", "TFLOP/s", "GB/s", "waves", "tiles", "used", "shared", "rounds");
   int printed = 0;
   for (const TuneRow& row : rows) {
     if (!row.refusal.empty()) continue;
-    if (most > 0 && printed++ >= most && row.differing <= 0) continue;
+    if (most > 0 && printed++ >= most && row.differing <= 0 && !row.chosen) continue;
     const double us = row.us.median;
-    fmt::print("{:<42} {:>9.2f} {:>9.2f} {:>8.0f} {:>7.0f} {:>7.2f} {:>6} {:>6.1f}% {:>7} {:>6}{}\n",
-               row.config.name(), us, row.us.min, shape.operations() / us * 1e-6, shape.bytes() / us * 1e-3,
-               row.tiling.waves, row.tiling.tiles, 100 * row.tiling.efficiency, row.config.shared_bytes(),
-               row.us.count,
+    fmt::print("{:<44} {:>9.2f} {:>9.2f} {:>8.0f} {:>7.0f} {:>7.2f} {:>6} {:>6.1f}% {:>7} {:>6}{}\n",
+               row.config.name() + (row.chosen ? " *" : ""), us, row.us.min, shape.operations() / us * 1e-6,
+               shape.bytes() / us * 1e-3, row.tiling.waves, row.tiling.tiles, 100 * row.tiling.efficiency,
+               row.config.shared_bytes(), row.us.count,
                row.differing > 0 ? fmt::format("   {} elements differ from the model", row.differing) : "");
   }
   for (const TuneRow& row : rows) {
@@ -203,12 +220,12 @@ void print_table(const Shape& shape, const std::vector<TuneRow>& rows, int most)
 }
 
 /// Why the first of a ranking is the first, as far as numbers say: what it keeps busy, and by how much it leads.
-void print_choice(const std::vector<TuneRow>& rows) {
+void print_best(const std::vector<TuneRow>& rows) {
   if (rows.empty() || !rows[0].refusal.empty()) return;
   const TuneRow& best = rows[0];
   const double kilobytes = best.config.stages * (best.config.tile_m + best.config.tile_n) * 128 / 1024.0;
   fmt::print(
-      "chosen: {}: {} tiles in {:.2f} waves, {:.1f}% of them D, {:.0f} KB of operands in {} stages a block",
+      "best: {}: {} tiles in {:.2f} waves, {:.1f}% of them D, {:.0f} KB of operands in {} stages a block",
       best.config.name(), best.tiling.tiles, best.tiling.waves, 100 * best.tiling.efficiency, kilobytes,
       best.config.stages);
   if (rows.size() > 1 && rows[1].refusal.empty()) {
@@ -217,11 +234,26 @@ void print_choice(const std::vector<TuneRow>& rows) {
   fmt::print("\n");
 }
 
+/// What choose_config() takes, why, and how far that is from the best.
+void print_chosen(const Shape& shape, const std::vector<TuneRow>& rows, u32 multiprocessors) {
+  const GemmConfig chosen = chosen_config(shape, multiprocessors);
+  const auto found = std::find_if(rows.begin(), rows.end(), [](const TuneRow& row) { return row.chosen; });
+  fmt::print("chosen: {}: {}; ", chosen.name(),
+             why(estimate(shape.m, shape.n, shape.k, chosen, multiprocessors)));
+  if (found == rows.end() || !found->refusal.empty()) {
+    fmt::print("not measured here\n");
+  } else {
+    fmt::print("measured {:.2f} us, {:.1f}% behind the best\n", found->us.median,
+               100 * (found->us.median / rows[0].us.median - 1));
+  }
+}
+
 nlohmann::ordered_json json_of(const Shape& shape, const std::vector<TuneRow>& rows) {
   nlohmann::ordered_json list = nlohmann::ordered_json::array();
   for (const TuneRow& row : rows) {
     nlohmann::ordered_json entry = {{"config", row.config.name()},
                                     {"stages", row.config.stages},
+                                    {"chosen", row.chosen},
                                     {"shared_bytes", row.config.shared_bytes()}};
     if (row.refusal.empty()) {
       const double us = row.us.median;
@@ -290,7 +322,8 @@ int run(const TuneOptions& options) {
     for (const Shape& shape : parse_shapes(text)) {
       const std::vector<TuneRow> rows = tuner.tune(shape);
       print_table(shape, rows, options.most_rows);
-      print_choice(rows);
+      print_best(rows);
+      print_chosen(shape, rows, static_cast<u32>(device.multiprocessors()));
       std::fflush(stdout);
       answer["shapes"].push_back(json_of(shape, rows));
       if (!options.json.empty())

@@ -136,10 +136,11 @@ GemmConfig choose_config(int step, i64 m, i64 n, i64 k, bool output_f32, u32 mul
 std::string why(const Estimate& e) {
   if (e.waves == 0) return "nothing to compute";
   const double bounded = e.total - e.start - e.last_store - e.waits;
-  const std::pair<double, const char*> bounds[] = {{e.memory, "what memory delivers"},
-                                                   {e.caches, "what the L2 cache delivers"},
-                                                   {e.copies, "what one multiprocessor takes in"},
-                                                   {e.products + e.stores, "products and their promotion"}};
+  const std::pair<double, const char*> bounds[] = {
+      {e.memory, "what memory delivers"},
+      {e.caches, "what the L2 cache delivers"},
+      {e.copies, "what one multiprocessor takes in"},
+      {e.products + e.stores, "what products and their promotion take"}};
   const auto& bound = *std::max_element(std::begin(bounds), std::end(bounds),
                                         [](const auto& x, const auto& y) { return x.first < y.first; });
   return fmt::format(

@@ -85,8 +85,8 @@ constexpr Kind swapped_breadth[] = {{64, 8},
                                     {128, 112, 1, 1, 2},
                                     {128, 128, 1, 2, 2},
                                     {128, 192}};
-constexpr Kind swapped_f32_breadth[] = {{64, 32, 8, 4, 1}, {64, 64, 2, 2, 2},  {64, 112},
-                                        {64, 136},         {128, 24, 2, 1, 4}, {128, 128, 1, 2, 1}};
+constexpr Kind swapped_f32_breadth[] = {{64, 32, 8, 4, 1},  {64, 64, 2, 2, 2},  {64, 112},
+                                        {64, 136, 1, 1, 2}, {128, 24, 2, 1, 4}, {128, 128, 1, 2, 1}};
 
 GemmConfig config_of(int step, const Kind& kind, bool output_f32) {
   GemmConfig config = {.step = step,

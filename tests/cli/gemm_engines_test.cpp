@@ -96,12 +96,39 @@ TEST_CASE("the JSON answer of the machine") {
   CHECK(json["bank_notes"].is_array());
 }
 
+TEST_CASE("what is not said is chosen for the shape; a tile without a kernel is one of step 8") {
+  const Folder folder;
+  const std::string problem = make_problem(folder, "--m 8 --n 72 --k 300 --distribution adversarial"),
+                    out = folder / "chosen.safetensors";
+  const auto model = run_engine(folder, problem, "");
+  const std::string command = "gemm " + problem + " -o " + out + " --engine machine";
+  const nlohmann::json chosen = answer(command);
+  CHECK((chosen["kernel"] == "gemm_8_overlapped" || chosen["kernel"] == "gemm_9_swapped"));
+  CHECK(fp8twin::read_tensor_file(out).metadata.at("in_flight") == chosen["in_flight"]);
+  CHECK(run_engine(folder, problem, "--engine machine") == model);
+
+  const nlohmann::json tile = answer(command + " --tile 64x24 --in-flight 4");
+  CHECK(tile["kernel"] == "gemm_8_overlapped");
+  CHECK(tile["tile"] == "64x24");
+  CHECK(tile["in_flight"] == "4");
+  CHECK(run_engine(folder, problem, "--engine machine --tile 64x24 --in-flight 4") == model);
+  CHECK(answer(command + " --tile 64x24")["in_flight"] == "1");
+  CHECK(answer(command + " --cluster 1x2")["cluster"] == "1x2");
+  const nlohmann::json swapped = answer(command + " --kernel 9 --tile 64x8 --in-flight 2");
+  CHECK(swapped["kernel"] == "gemm_9_swapped");
+  CHECK(swapped["in_flight"] == "2");
+  CHECK(run_engine(folder, problem, "--engine machine --kernel 9 --tile 64x8 --in-flight 2") == model);
+  CHECK(answer(command + " --multiprocessors 1")["cluster"] == "1x1");
+}
+
 TEST_CASE("what is offered, of all steps and of one") {
   std::set<int> steps;
   const nlohmann::json all = answer("gemm --list-configs");
   for (const auto& config : all["configs"]) {
     steps.insert(config["step"].get<int>());
     CHECK(config["shared_bytes"].get<int>() <= 227 * 1024);
+    CHECK(config["in_flight"].get<int>() >= 1);
+    if (config["step"] < 8) CHECK(config["in_flight"] == 1);
   }
   CHECK(steps == std::set<int>{1, 2, 3, 4, 5, 6, 7, 8, 9});
   const nlohmann::json one = answer("gemm --list-configs --kernel gemm_3_stages");
@@ -150,7 +177,7 @@ TEST_CASE("the card gives the model's bits, for every step of the ladder") {
     return;
   }
   const auto model = run_engine(folder, problem, "");
-  for (int step = 1; step <= 7; ++step) {
+  for (int step = 1; step <= 9; ++step) {
     CHECK(run_engine(folder, problem, "--engine gpu --kernel " + std::to_string(step)) == model);
   }
   CHECK(fp8twin::read_tensor_file(out).metadata.at("engine") == "gpu");
@@ -168,12 +195,16 @@ TEST_CASE("options and problems that do not fit are a sentence") {
   refuses(machine + " --trace-tile 0,0", "needed is --trace FILE");
   refuses(machine + " --promote none", "needed is --engine model");
   refuses(machine + " --fraction-bits 14", "needed is --engine model");
+  refuses(command + " --in-flight 2", "engine model runs no kernel");
   refuses(machine + " --kernel 10", "'10' is no kernel");
   refuses(machine + " --kernel gemm", "'gemm' is no kernel");
   refuses(machine + " --tile 64", "--tile: found \"64\"");
   refuses(machine + " --tile 64x100", "tiles of 100 columns are not offered");
   refuses(machine + " --kernel 1 --stages 2", "found 2");
   refuses(machine + " --stages 0", "0 is out of range");
+  refuses(machine + " --kernel 7 --in-flight 2", "2 K blocks in flight with tiles of");
+  refuses(machine + " --tile 64x16 --in-flight 3", "offered are 1, 2, 4, 8");
+  refuses(machine + " --in-flight 0", "0 is out of range");
   refuses(machine + " --kernel 7 --cluster 4x1", "clusters of 4x1 are not offered");
   refuses(machine + " --schedule soon", "--schedule: 'soon' is no schedule");
   refuses(machine + " --schedule-seed -1", "--schedule-seed");

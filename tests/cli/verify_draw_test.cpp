@@ -49,13 +49,16 @@ TEST_CASE("what costs too much is drawn smaller, down to the smallest there is")
   }
 }
 
-TEST_CASE("every configuration comes before any comes again, in an order of each engine's own") {
+TEST_CASE("every configuration of an output comes before any comes again, in an order of each engine's own") {
   const Drawer drawer(7, {"machine", "gpu"}, std::nullopt);
   const std::vector<GemmConfig> all = offered_configs();
+  const auto f32 = std::count_if(all.begin(), all.end(), [](const GemmConfig& c) { return c.output_f32; });
+  const auto bf16 = static_cast<std::ptrdiff_t>(all.size()) - f32;
   std::set<std::string> machine, gpu;
   bool same_order = true;
-  for (std::int64_t i = 0; i < static_cast<std::int64_t>(all.size()); ++i) {
-    machine.insert(drawer.config(i, 0).name());
+  for (std::int64_t i = 0; i < 2 * std::max(f32, bf16); ++i) {  // the outputs take turns
+    const bool first_round = i / 2 < (i % 2 ? f32 : bf16);
+    CHECK(machine.insert(drawer.config(i, 0).name()).second == first_round);
     gpu.insert(drawer.config(i, 1).name());
     same_order = same_order && drawer.config(i, 0) == drawer.config(i, 1);
   }
@@ -99,4 +102,7 @@ TEST_CASE("the commands that show a difference") {
         "--tile 128x64 "
         "--stages 4 --cluster 2x1");
   CHECK(gpu[3] == "fp8twin diff model.safetensors gpu.safetensors");
+  draw.runs[2].config = {.step = 8, .tile_m = 64, .tile_n = 32, .stages = 3, .in_flight = 4};
+  CHECK_THAT(cli::reproducer(draw, engines, 2)[2],
+             contains_text("--kernel gemm_8_overlapped --tile 64x32 --stages 3 --cluster 1x1 --in-flight 4"));
 }

@@ -88,5 +88,5 @@ TEST_CASE("what cannot be verified is a sentence") {
   refuses("verify --engines model,machine --minutes -1", "--minutes: found '-1'");
   refuses("verify --engines model,machine --machine-macs many", "--machine-macs: found 'many'");
   refuses("verify --engines model,machine --count 20 --machine-macs 2000", "2000 multiply-adds are too few");
-  refuses("verify --engines model,machine --kernel 9", "'9' is no kernel");
+  refuses("verify --engines model,machine --kernel 10", "'10' is no kernel");
 }

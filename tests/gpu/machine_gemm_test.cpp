@@ -38,7 +38,7 @@ void check(const RandomGemm& problem, const GemmConfig& config, machine::Schedul
 /// One tile and one cluster of a step, every kind of it.
 std::vector<GemmConfig> some_configs(int step) {
   std::vector<GemmConfig> some;
-  for (const GemmConfig& config : offered_configs(step)) {
+  for (const GemmConfig& config : accepted_configs(step)) {
     if (step < 8 && (config.tile_n == 16 || config.tile_n == 112 || (step == 7 && config.tile_n == 24)))
       some.push_back(config);
     const bool alone = config.cluster_m * config.cluster_n == 1;

@@ -70,16 +70,15 @@ TEST_CASE("shared memory: nothing overlaps, tiles begin on the swizzle's period,
 }
 
 TEST_CASE(
-    "what is offered: every step, names unlike each other, each accepted, at least 3 stages in the full "
-    "kernel") {
+    "what is offered: every step, names unlike each other, each accepted by its rules, and deep enough to "
+    "overlap") {
   std::set<std::string> names;
   const std::vector<GemmConfig> all = offered_configs();
   for (const GemmConfig& config : all) {
     names.insert(config.name());
     CHECK(refusal(config) == "");
     CHECK(config.threads() <= (config.tile_m == 192 ? 512 : 384));
-    if (config.step >= 7) CHECK(config.stages >= (config.output_f32 ? 2 : 3));
-    CHECK(config.stages >= config.in_flight);
+    if (config.step >= 7) CHECK(config.stages * config.in_flight >= (config.output_f32 ? 2 : 3));
   }
   CHECK(names.size() == all.size());
   for (int step = first_step; step <= last_step; ++step) {
@@ -90,6 +89,40 @@ TEST_CASE(
   CHECK(GemmConfig{.stages = 4, .cluster_m = 2}.name() == "gemm_7_full_128x128_s4_c2x1_bf16");
   CHECK(GemmConfig{.step = 8, .tile_m = 64, .tile_n = 32, .stages = 9, .in_flight = 4}.name() ==
         "gemm_8_overlapped_64x32_s9_c1x1_p4_bf16");
+}
+
+TEST_CASE(
+    "from step 8 on a short list is offered: each height, cluster, number in flight and straddling width") {
+  for (const int step : {8, 9}) {
+    const std::vector<GemmConfig> offered = offered_configs(step), accepted = accepted_configs(step);
+    INFO("step " << step);
+    CHECK(offered.size() < 100);
+    CHECK(accepted.size() > 10 * offered.size());
+    for (const bool f32 : {false, true}) {
+      std::set<u32> heights, in_flight, widths, accepted_heights, accepted_in_flight;
+      std::set<std::pair<u32, u32>> clusters, accepted_clusters;
+      for (const GemmConfig& config : offered) {
+        if (config.output_f32 != f32) continue;
+        heights.insert(config.tile_m);
+        in_flight.insert(config.in_flight);
+        widths.insert(config.tile_n);
+        clusters.insert({config.cluster_m, config.cluster_n});
+        CHECK(std::find(accepted.begin(), accepted.end(), config) != accepted.end());
+      }
+      for (const GemmConfig& config : accepted) {
+        accepted_heights.insert(config.tile_m);
+        accepted_in_flight.insert(config.in_flight);
+        accepted_clusters.insert({config.cluster_m, config.cluster_n});
+      }
+      CHECK(heights == accepted_heights);
+      CHECK(in_flight == accepted_in_flight);
+      CHECK(clusters == accepted_clusters);
+      if (f32) continue;
+      for (const u32 straddling : {24, 88, 112, 136, 152, 176, 192}) CHECK(widths.contains(straddling));
+    }
+  }
+  CHECK(offered_configs(7).size() < accepted_configs(7).size());
+  CHECK(offered_configs(3) == accepted_configs(3));
 }
 
 TEST_CASE("what is not offered is refused in a sentence that says what is") {
@@ -170,6 +203,8 @@ TEST_CASE("the default is offered, and small where D is") {
       }
     }
   }
+  CHECK(default_config(8, 4096, 7168, 2048, false, 132).tile_m > 64);
+  CHECK(default_config(9, 1, 7168, 2048, false, 132).tile_n == 8);
   CHECK(default_config(7, 1, 1, 1, false, 132).tile_m == 64);
   CHECK(default_config(7, 4096, 7168, 2048, false, 132).tile_m == 128);
 }

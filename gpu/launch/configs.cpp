@@ -49,9 +49,13 @@ std::vector<u32> numbers_in_flight(int step) {
 /// Parts of a shared tile must be whole eights of rows. A's always are.
 bool parts(u32 tile_n, Cluster cluster) { return tile_n % (8 * cluster.m) == 0; }
 
-/// Registers that accumulators and totals may have: what a thread has (gpu/kernels/roles.hpp), less what all else needs.
+/// Registers that accumulators and totals may have: what a thread has (gpu/kernels/roles.hpp), less what all else needs. A
+/// store of FP32 pairs needs addresses and values in the order that keeps banks apart: more, and found by compiling.
 u32 most_accumulator_registers(const GemmConfig& config) {
   const u32 consumers = config.tile_m / (64 * config.slabs());
+  if (config.output_f32 && config.step >= 8) {
+    return consumers == 1 ? (config.in_flight > 1 ? 168 : 152) : consumers == 2 ? 136 : 88;
+  }
   return consumers == 1 ? 208 : consumers == 2 ? 192 : 128;
 }
 

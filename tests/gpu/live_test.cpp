@@ -58,12 +58,12 @@ TEST_CASE("few blocks, many tiles each: what is carried from tile to tile, on th
   const Device device;
   KernelCache kernels;
   const test::RandomGemm problem(700, 1000, 1040, Distribution::adversarial, 77);
-  std::vector<GemmConfig> configs = loops_of_the_last_steps();
-  for (int step = 5; step <= last_step; ++step) {
-    configs.push_back(default_config(step, problem.m, problem.n, problem.k, false, 4));
-  }
-  for (GemmConfig config : configs) {
-    for (const bool f32 : {false, true}) {
+  for (const bool f32 : {false, true}) {
+    std::vector<GemmConfig> configs = loops_of_the_last_steps();
+    for (int step = 5; step <= last_step; ++step) {
+      configs.push_back(default_config(step, problem.m, problem.n, problem.k, f32, 4));
+    }
+    for (GemmConfig config : configs) {
       config.output_f32 = f32;
       for (const u32 stages : {2u, most_stages(config)}) {
         config.stages = stages;

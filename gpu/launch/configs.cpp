@@ -50,12 +50,14 @@ std::vector<u32> numbers_in_flight(int step) {
 bool parts(u32 tile_n, Cluster cluster) { return tile_n % (8 * cluster.m) == 0; }
 
 /// Registers that accumulators and totals may have: what a thread has (gpu/kernels/roles.hpp), less what all else needs. A
-/// store of FP32 pairs needs addresses and values in the order that keeps banks apart: more, and found by compiling.
+/// store of FP32 needs more for addresses, and for values in the order that keeps banks apart. Found by compiling.
 u32 most_accumulator_registers(const GemmConfig& config) {
   const u32 consumers = config.tile_m / (64 * config.slabs());
-  if (config.output_f32 && config.step >= 8) {
-    return consumers == 1 ? (config.in_flight > 1 ? 168 : 152) : consumers == 2 ? 136 : 88;
+  const bool batches = config.in_flight > 1;
+  if (config.output_f32 && config.step == 8) {
+    return consumers == 1 ? (batches ? 168 : 152) : consumers == 2 ? 136 : 88;
   }
+  if (config.output_f32 && config.step == 9) return consumers == 1 ? (batches ? 184 : 208) : 168;
   return consumers == 1 ? 208 : consumers == 2 ? 192 : 128;
 }
 
@@ -173,6 +175,15 @@ void check_offered(const GemmConfig& config) {
         (config.in_flight + config.slabs()) * config.tile_n / 2, most_accumulator_registers(config)));
   }
   const u32 least = ring(config.step) ? 2 : 1, most = most_stages(config);
+  GemmConfig smallest = config;
+  smallest.stages = least;
+  if (smallest.shared_bytes() > most_shared_bytes) {
+    throw Error(
+        fmt::format("{}: a tile of {}x{} with {} K blocks in flight needs {} bytes of shared memory in {} "
+                    "stages; {} are the most",
+                    step, config.tile_m, config.tile_n, config.in_flight, smallest.shared_bytes(), least,
+                    most_shared_bytes));
+  }
   if (config.stages < least || config.stages > most) {
     throw Error(fmt::format("{0}: with tiles of {2}x{3} the number of stages is {4}, found {1}", step,
                             config.stages, config.tile_m, config.tile_n,

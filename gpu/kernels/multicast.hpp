@@ -1,4 +1,5 @@
-// Two blocks of a cluster, one copy of what both read.  (From step 8 on up to four, in rows and columns.)
+// The blocks of a cluster, one copy of what they share: two blocks at first, from step 8 on up to four, in rows and
+// columns.
 //
 //   cluster_m = 2                      cluster_n = 2
 //     block 0:  A0 . B                   block 0   block 1        tiles of D that share columns share B,
@@ -59,8 +60,9 @@ FP8TWIN_DEVICE void load_tile(u32 dst, const TensorMap& map, i32 column, u32 row
   }
 }
 
-/// load_k_block of a cluster, without the arrival. Blocks of rank m, m + cluster_m, m + 2 cluster_m, ... share A's rows: part rank / cluster_m
-/// each; blocks m = 0, 1, ... of one of those columns share B's.
+/// load_k_block of a cluster, without the arrival. Rank r is block (r % cluster_m, r / cluster_m) of the cluster. Blocks
+/// with equal r % cluster_m share A's rows, and copy part r / cluster_m of them each; blocks with equal r / cluster_m
+/// share B's rows, and copy part r % cluster_m.
 template <class Config>
 FP8TWIN_DEVICE void load_k_block_of_cluster(Config config, const TmaGemmArguments& arguments,
                                             const SharedLayout& shared, u32 slot, u32 full, const Tile& tile,

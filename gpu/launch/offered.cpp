@@ -10,8 +10,8 @@ struct Kind {
   u32 tile_m, tile_n, in_flight = 1, cluster_m = 1, cluster_n = 1;
 };
 
-// Candidates. Tall tiles come alone and in pairs that share A; a tile of 64 rows is for few rows, where blocks have little to
-// share, and products are short: several K blocks of a stage.
+// Candidates. Tall tiles come alone and in pairs that share A; a tile of 64 rows is for few rows, where blocks have
+// little to share, and products are short: several K blocks of a stage.
 constexpr Kind overlapped_candidates[] = {
     {256, 128, 1, 1, 2}, {256, 128},  {256, 112, 1, 1, 2}, {256, 112},  {256, 96, 1, 1, 2},  {256, 96},
     {192, 128, 1, 1, 2}, {192, 128},  {192, 96, 1, 1, 2},  {192, 96},   {128, 192, 1, 1, 2}, {128, 192},

@@ -8,8 +8,8 @@
 #include "gpu/launch/card_gemm.hpp"
 #include "gpu/launch/driver.hpp"
 #include "tests/catch.hpp"
+#include "tests/gpu/have_gpu.hpp"
 #include "tests/gpu/random_gemm.hpp"
-#include "tests/gpu/skip.hpp"
 
 using namespace fp8twin;
 
@@ -20,8 +20,8 @@ struct Shape {
   Distribution distribution;
 };
 
-// One element; fewer rows than a warpgroup; tails everywhere; a K of one block; more tiles than multiprocessors; no K at all; few
-// rows and a K of several windows of scales.
+// One element; fewer rows than a warpgroup; tails everywhere; a K of one block; more tiles than multiprocessors; no K
+// at all; few rows and a K of several windows of scales.
 constexpr Shape shapes[] = {{1, 1, 1, Distribution::normal},        {1, 8, 16, Distribution::uniform_nan},
                             {100, 136, 200, Distribution::uniform}, {257, 392, 128, Distribution::normal},
                             {333, 576, 400, Distribution::uniform}, {1000, 2056, 1040, Distribution::normal},
@@ -37,8 +37,7 @@ u64 differing(const std::vector<u8>& found, const std::vector<u8>& expected, u64
 }  // namespace
 
 TEST_CASE("every offered configuration on the card: the model's bits") {
-  std::string why;
-  if (!device_present(why)) return test::skip(why);
+  if (!test::have_gpu()) return;
   const Device device;
   KernelCache kernels;
   const std::vector<GemmConfig> configs = offered_configs();

@@ -11,19 +11,12 @@
 #include "gpu/launch/driver.hpp"
 #include "gpu/launch/machine_gemm.hpp"
 #include "tests/catch.hpp"
+#include "tests/gpu/have_gpu.hpp"
 #include "tests/gpu/random_gemm.hpp"
-#include "tests/gpu/skip.hpp"
 
 using namespace fp8twin;
 
 namespace {
-
-bool have_gpu() {
-  std::string why;
-  if (device_present(why)) return true;
-  test::skip(why);
-  return false;
-}
 
 template <class T>
 std::size_t differing(const std::vector<T>& a, const std::vector<T>& b) {
@@ -54,7 +47,7 @@ std::vector<GemmConfig> loops_of_the_last_steps() {
 }  // namespace
 
 TEST_CASE("few blocks, many tiles each: what is carried from tile to tile, on the card") {
-  if (!have_gpu()) return;
+  if (!test::have_gpu()) return;
   const Device device;
   KernelCache kernels;
   const test::RandomGemm problem(700, 1000, 1040, Distribution::adversarial, 77);
@@ -75,7 +68,7 @@ TEST_CASE("few blocks, many tiles each: what is carried from tile to tile, on th
 }
 
 TEST_CASE("a K of several windows of scales, on the card") {
-  if (!have_gpu()) return;
+  if (!test::have_gpu()) return;
   const Device device;
   KernelCache kernels;
   for (const i64 k : {i64{32 * 128}, i64{32 * 128 + 16}, i64{70 * 128 - 5}}) {
@@ -89,7 +82,7 @@ TEST_CASE("a K of several windows of scales, on the card") {
 }
 
 TEST_CASE("the trace of the card is the trace of the machine") {
-  if (!have_gpu()) return;
+  if (!test::have_gpu()) return;
   const Device device;
   KernelCache kernels;
   const test::RandomGemm problem(200, 100, 336, Distribution::normal, 9);
@@ -113,7 +106,7 @@ TEST_CASE("the trace of the card is the trace of the machine") {
 }
 
 TEST_CASE("wgmma on the card: the model's bits") {
-  if (!have_gpu()) return;
+  if (!test::have_gpu()) return;
   const Device device;
   KernelCache kernels;
   for (const int n : {8, 104, 256}) {

@@ -1,5 +1,5 @@
-// On a machine with an H100 or H200: cuBLASLt has the model's bits, with rows added and without; a contest times what it is given.
-// Elsewhere: skipped.
+// On a machine with an H100 or H200: cuBLASLt has the model's bits, with rows added and without; a contest
+// times what it is given. Elsewhere: skipped.
 #include <set>
 #include <string>
 
@@ -8,24 +8,13 @@
 #include "gpu/bench/card_problem.hpp"
 #include "gpu/bench/contest.hpp"
 #include "tests/catch.hpp"
-#include "tests/gpu/skip.hpp"
+#include "tests/gpu/have_gpu.hpp"
 
 using namespace fp8twin;
 using namespace fp8twin::bench;
 
-namespace {
-
-bool have_gpu() {
-  std::string why;
-  if (device_present(why)) return true;
-  test::skip(why);
-  return false;
-}
-
-}  // namespace
-
 TEST_CASE("ours, cuBLASLt and the model: the same bits, whatever M") {
-  if (!have_gpu()) return;
+  if (!test::have_gpu()) return;
   const Device device;
   KernelCache kernels;
   const CublasLt lt;
@@ -52,7 +41,7 @@ TEST_CASE("ours, cuBLASLt and the model: the same bits, whatever M") {
 
 TEST_CASE(
     "a contest: every contender in every round, and one that cannot be launched leaves with the reason") {
-  if (!have_gpu()) return;
+  if (!test::have_gpu()) return;
   KernelTimer timer({});
   const Device device;
   KernelCache kernels;

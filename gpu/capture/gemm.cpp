@@ -12,10 +12,6 @@
 
 namespace fp8twin::capture {
 
-namespace {
-
-/// Step 1 in several widths; of every other step each kind of cluster, and tiles that straddle scale blocks. Of steps 8 and 9
-/// streams of one and of two slabs, batches, and tiles of three warpgroups.
 std::vector<GemmConfig> captured_configs(bool output_f32) {
   std::vector<GemmConfig> configs;
   for (const int width : gemm_widths) {
@@ -30,9 +26,10 @@ std::vector<GemmConfig> captured_configs(bool output_f32) {
     configs.push_back({.step = step, .tile_m = 128, .tile_n = 192, .cluster_m = 2});
   }
   configs.push_back({.tile_n = 24});
-  configs.push_back({.step = 8, .tile_m = 256, .tile_n = 128, .cluster_n = 2});
-  configs.push_back({.step = 8, .tile_m = 192, .tile_n = 128});
-  configs.push_back({.step = 8, .tile_m = 128, .tile_n = 176, .cluster_m = 2});
+  const auto either = [output_f32](u32 bf16, u32 f32) { return output_f32 ? f32 : bf16; };  // fits registers
+  configs.push_back({.step = 8, .tile_m = 256, .tile_n = either(128, 64), .cluster_n = 2});
+  configs.push_back({.step = 8, .tile_m = 192, .tile_n = either(128, 88)});
+  configs.push_back({.step = 8, .tile_m = 128, .tile_n = either(176, 112), .cluster_m = 2});
   configs.push_back({.step = 8, .tile_m = 64, .tile_n = 16, .in_flight = 4});
   configs.push_back({.step = 8, .tile_m = 64, .tile_n = 64, .cluster_n = 4, .in_flight = 2});
   configs.push_back({.step = 9, .tile_m = 64, .tile_n = 16, .in_flight = 4});
@@ -43,8 +40,6 @@ std::vector<GemmConfig> captured_configs(bool output_f32) {
   }
   return configs;
 }
-
-}  // namespace
 
 void prepare_gemm_kernels(Session& session) {
   std::vector<jit::Source> sources = {check_gemm_source()};

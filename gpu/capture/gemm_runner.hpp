@@ -3,6 +3,7 @@
 
 #include "gpu/capture/capture.hpp"
 #include "gpu/capture/gemm_cases.hpp"
+#include "gpu/launch/configs.hpp"
 
 namespace fp8twin::capture {
 
@@ -14,6 +15,9 @@ struct GemmVerdict {
   std::vector<Mismatch> first;
 };
 
+/// What runs: step 1 in several widths; of every other step each kind of cluster, and tiles that straddle scale blocks. Of
+/// steps 8 and 9 streams of one and of two slabs, batches, and tiles of three warpgroups.
+std::vector<GemmConfig> captured_configs(bool output_f32);
 /// The kernels and the oracle, compiled.
 void prepare_gemm_kernels(Session& session);
 GemmVerdict run_gemm_case(Session& session, const GemmCase& gemm, const GemmData& data);

@@ -69,10 +69,15 @@ FP8TWIN_DEVICE void consume_7(Config config, const TmaGemmArguments& arguments, 
     }
     probe.output(g.m, g.n, tile, total);
     const u32 number = thread / warpgroup;
-    if (thread % warpgroup == 0) wait_for_staging(config);
+    const u32 staging = shared.staging() + number * slab_bytes(config);
+    if (thread % warpgroup == 0) cp_async_bulk_wait_group_read<0>();
     bar_sync(1 + number, warpgroup);
-    store_slab(config, arguments, shared.staging() + number * (shared.staging_bytes * 64 / config.tile_m),
-               tile.row0 + 64 * number, tile.column0, number, thread % warpgroup, total);
+    stage_slab(config, staging, thread % warpgroup, total);
+    fence_proxy_async_shared_cta();   // each thread, for what it wrote
+    bar_sync(1 + number, warpgroup);  // all have written
+    if (thread % warpgroup == 0) {
+      copy_slab(config, arguments, staging, tile.row0 + 64 * number, tile.column0);
+    }
   }
   if (thread % warpgroup == 0) cp_async_bulk_wait_group<0>();
   bar_warp_sync(full_warp);

@@ -1,5 +1,9 @@
-// The ring's two sides in steps 8 and 9: a producer that copies scales too, and consumers whose tensor core never waits
-// for an epilogue.
+// The roles of steps 8 and 9: a producer that copies scales too, consumers whose tensor core never waits for an epilogue,
+// and for each consumer warpgroup a warp that stores.
+//
+//   warp 0 of the producer's warpgroup      overlap_producer.hpp    global memory -> ring of K blocks
+//   consumer warpgroups                     overlap_consumer.hpp    ring -> products, sums -> staging rows
+//   warps 1, 2, 3 of the producer's         overlap_store.hpp       staging rows -> D
 //
 //   A consumer warpgroup computes one or two slabs of 64 rows. What is stored at a tile's end is stored after the next
 //   product has been issued, whatever tile that belongs to: issue needs a stage of the ring, and not the tile.
@@ -25,6 +29,7 @@
 
 #include "gpu/kernels/overlap_consumer.hpp"
 #include "gpu/kernels/overlap_producer.hpp"
+#include "gpu/kernels/overlap_store.hpp"
 #include "gpu/kernels/roles.hpp"
 
 namespace fp8twin {
@@ -44,7 +49,10 @@ template <class Config>
 FP8TWIN_DEVICE void gemm_overlapped(Config config, const TmaGemmArguments& arguments) {
   const SharedLayout shared = shared_layout(config, shared_base(), Beside::slabs_and_scales);
 
-  if (tid_x() == 0) init_barriers(shared, cluster_size(config) * consumer_threads(config) / 32);
+  if (tid_x() == 0) {
+    init_staging_barriers(shared);
+    init_barriers(shared, cluster_size(config) * consumer_threads(config) / 32);
+  }
   if (tid_x() == 32) {
     prefetch_tensormap(arguments.a);
     prefetch_tensormap(arguments.b);
@@ -57,13 +65,21 @@ FP8TWIN_DEVICE void gemm_overlapped(Config config, const TmaGemmArguments& argum
 
   if (tid_x() < warpgroup) {
     give_registers(config);
-    if (tid_x() < 32 && elect_sync(full_warp)) produce_with_scales(config, arguments, shared);
+    const u32 warp = shfl_sync_idx_b32(tid_x() / 32, 0, full_warp);
+    if (elect_sync(full_warp)) {
+      if (warp == 0) {
+        produce_with_scales(config, arguments, shared);
+      } else if (warp <= consumer_threads(config) / warpgroup) {
+        store_staged(config, arguments, shared, warp - 1);
+      }
+    }
     bar_warp_sync(full_warp);
   } else {
     const u32 thread = tid_x() - warpgroup;
     const u32 number = shfl_sync_idx_b32(thread / warpgroup, 0, full_warp);
     Consumer<Config> consumer = {
-        config, arguments, shared, number, thread % warpgroup, 0, 0, 0, 0, 0, {}, {}, {}, {}, {}, {}, {}, {}};
+        config, arguments, shared, number, thread % warpgroup, 0, 0, 0, 0, 0, 0, {}, {}, {}, {}, {},
+        {},     {},        {},     {}};
     take_registers(config);
     consumer.begin();
     consume_overlapped(consumer);

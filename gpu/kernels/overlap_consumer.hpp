@@ -3,14 +3,14 @@
 //
 //   issue(p, slab)        the next unit of the stream: a K block's product for one slab, into the accumulator p
 //   promote_unit(...)     waits for the oldest unit, hands its stage back, adds it to the slab's total
-//   store(...)            a complete slab, on its way to D while the next unit is multiplied
+//   store(...)            a complete slab, into staging rows, and to the warp that stores, while the next unit is multiplied
 #pragma once
 
 #include "gpu/kernels/multiply.hpp"
 #include "gpu/kernels/overlap_producer.hpp"
+#include "gpu/kernels/overlap_store.hpp"
 #include "gpu/kernels/promotion.hpp"
 #include "gpu/kernels/scale_window.hpp"
-#include "gpu/kernels/swapped.hpp"
 
 namespace fp8twin {
 
@@ -36,6 +36,7 @@ struct Consumer {
   u32 scale_offset;  // of this thread's first row in a tile of scales
   u32 empty;         // empty[0]: its own, or in a cluster lane r's that of block r
   u32 left;          // stages not issued
+  u32 staged_phase;  // of the staging rows: the parity of the round
   PipelineState issue_ring, ring;
   StreamPlace at;
   RasterWalk walk;         // at the tile after it, where there is one
@@ -43,6 +44,7 @@ struct Consumer {
   StreamPlace issued;
   ScaleWindow window;
   BlockScales scales;
+  float ahead[3];  // scales of B of the K block after
 
   /// The slab's number in the tile; and this thread as that slab's, as if each slab had a warpgroup of its own.
   FP8TWIN_DEVICE u32 slab_number(u32 slab) const { return number * config.slabs + slab; }
@@ -80,10 +82,9 @@ struct Consumer {
 
   /// The next unit of the stream onto the tensor core.
   FP8TWIN_DEVICE void issue(Accumulator<Config::width>& p, u32 slab, bool landed = false) {
-    const u32 stage = issue_ring.stage;
-    if (slab == 0 && !landed) wait_parity(shared.full(stage), issue_ring.phase);
+    if (slab == 0 && !landed) wait_parity(shared.full(issue_ring.stage), issue_ring.phase);
     if (takes_turns()) bar_sync(turn_barrier(number), 2 * warpgroup);
-    issue_slot(p, stage, slab);
+    issue_slot(p, 0, slab);
     if (slab + 1 == config.slabs) issued_stage();
     if (takes_turns() && (number + 1 < groups() || slab + 1 < config.slabs || left > 0)) {
       bar_arrive(turn_barrier((number + 1) % groups()), 2 * warpgroup);
@@ -95,9 +96,11 @@ struct Consumer {
   /// own threads as well.
   FP8TWIN_DEVICE u32 groups() const { return consumer_threads(config) / warpgroup; }
   FP8TWIN_DEVICE bool takes_turns() const { return config.in_flight == 1 && groups() > 1; }
-  FP8TWIN_DEVICE u32 turn_barrier(u32 group) const { return 1 + groups() + group; }
+  FP8TWIN_DEVICE u32 turn_barrier(u32 group) const { return 1 + group; }
 
-  FP8TWIN_DEVICE void issue_slot(Accumulator<Config::width>& p, u32 slot, u32 slab) {
+  /// K block `i` of the stage.
+  FP8TWIN_DEVICE void issue_slot(Accumulator<Config::width>& p, u32 i, u32 slab) {
+    const u32 slot = issue_ring.stage * config.in_flight + i;
     Probe<Config> probes = probe(issued, slab);
     probes.on = probes.on && issued.block < k_blocks;
     probes.tiles(issued.block, shared.a_tile(slot), shared.b_tile(slot));
@@ -133,22 +136,24 @@ struct Consumer {
   }
 
   /// Before a tile's first K block, and every 32: what comes after is fetched.
-  FP8TWIN_DEVICE void turn_window() {
+  FP8TWIN_DEVICE void turn_window(u32 block) {
     window.turn(config);
-    if (at.block + 32 < k_blocks) {
-      window.fetch(config, arguments.gemm, first_scale_row(at.tile), at.block + 32);
+    if (block + 32 < k_blocks) {
+      window.fetch(config, arguments.gemm, first_scale_row(at.tile), block + 32);
     } else if (!walk.done()) {
       window.fetch(config, arguments.gemm, first_scale_row(tile_of(walk)), 0);
     }
   }
 
-  /// The scales of the unit that is promoted next, while its product is under way.
-  FP8TWIN_DEVICE void load_scales(u32 slot, u32 slab) {
-    if (slab == 0) {
-      const u32 met = config.swapped ? 1 : scale_blocks_met(config.tile_n);
-      FP8TWIN_UNROLL
-      for (u32 i = 0; i < met; ++i) scales.b[i] = window.at(i, at.block);
-    }
+  /// The scales of B of one of the tile's K blocks, out of the window that has it.
+  FP8TWIN_DEVICE void b_scales(float (&b)[3], u32 block) const {
+    const u32 met = config.swapped ? 1 : scale_blocks_met(config.tile_n);
+    FP8TWIN_UNROLL
+    for (u32 i = 0; i < met; ++i) b[i] = window.at(i, block);
+  }
+
+  /// The scales of A of the unit that is promoted next, while its product is under way.
+  FP8TWIN_DEVICE void load_a_scales(u32 slot, u32 slab) {
     if (config.swapped) return;
     const u32 from = shared.scale_tile(slot) + scale_offset + 256 * slab;
     scales.a[0] = ld_shared_f32(from);
@@ -177,44 +182,56 @@ struct Consumer {
     if (slab + 1 == config.slabs) ++at.block;
   }
 
-  /// Waits for one unit, frees its stage after the last slab, and promotes it.
+  /// B's scales are taken out of the window a K block ahead: ptxas moves a shuffle past the wait for the product, and the
+  /// sums would wait for the shuffle. With two slabs, one sum out of two would, and it costs more than it brings (measured).
+  FP8TWIN_DEVICE bool looks_ahead() const { return config.slabs == 1; }
+
+  /// Waits for one unit, frees its stage after the last slab, and promotes it. `more`: K blocks of the tile come after it.
   FP8TWIN_DEVICE void promote_unit(Accumulator<Config::width>& p, Registers<Config::width>& total, u32 slab,
-                                   bool first = false) {
+                                   bool more, bool first = false) {
     const u32 slot = ring.stage;
-    if (slab == 0 && at.block % 32 == 0) turn_window();
-    load_scales(slot, slab);
+    if (slab == 0 && looks_ahead()) {
+      FP8TWIN_UNROLL
+      for (u32 i = 0; i < 3; ++i) scales.b[i] = ahead[i];
+    } else if (slab == 0) {
+      if (at.block % 32 == 0) turn_window(at.block);
+      b_scales(scales.b, at.block);
+    }
+    load_a_scales(slot, slab);
+    if (looks_ahead() && more) {
+      if ((at.block + 1) % 32 == 0) turn_window(at.block + 1);
+      b_scales(ahead, at.block + 1);
+    }
     wgmma_wait_group<0>(p);
     if (!config.swapped && slab + 1 == config.slabs) release_stage();
     promote_slot(p, total, slot, slab, first);
     if (config.swapped) release_stage();  // its scales are read by the promotion
   }
 
-  /// `free`: a meeting since wait_for_staging() has told this thread that the slab's staging rows have been read.
+  /// Hands a complete slab to the warp that stores. `free`: its staging rows are known to be free.
   FP8TWIN_DEVICE void store(const StreamPlace& place, Registers<Config::width>& total, u32 slab,
-                            bool free = false) const {
+                            bool free = false) {
     const GemmArguments& g = arguments.gemm;
-    const Tile& tile = place.tile;
-    const u32 staged = staged_slabs(config), row0 = tile.row0 + 64 * slab_number(slab);
-    const u32 staging = shared.staging() + (number * staged + slab % staged) *
-                                               (64 * config.tile_n * (config.output_f32 ? 4 : 2));
-    probe(place, slab).output(config.swapped ? g.n : g.m, config.swapped ? g.m : g.n, tile, total);
-    if (!free) {
-      if (thread == 0) wait_for_staging(config);
-      bar_sync(1 + number, warpgroup);
-    }
+    const u32 slot = staging_slot(config, number, slab),
+              staging = shared.staging() + slot * slab_bytes(config);
+    probe(place, slab).output(config.swapped ? g.n : g.m, config.swapped ? g.m : g.n, place.tile, total);
+    if (!free) wait_parity(shared.staged_empty(slot), staged_phase ^ 1);
     if (config.swapped) {
-      store_swapped_slab(config, arguments, staging, tile.column0, row0, number, thread, total);
+      stage_swapped_slab(config, staging, thread, total);
     } else {
-      store_slab(config, arguments, staging, row0, tile.column0, number, thread, total);
+      stage_slab(config, staging, thread, total);
     }
+    release(shared.staged_full(slot));
+    if ((slab + 1) % staged_slabs(config) == 0) staged_phase ^= 1;
   }
 
   /// The next unit, and under its product the store of a slab that is complete.
   FP8TWIN_DEVICE void issue_and_store(Accumulator<Config::width>& p, u32 slab, const StreamPlace& place,
-                                      Registers<Config::width>& total, u32 complete) {
-    if (takes_turns() && thread == 0) wait_for_staging(config);
-    issue(p, slab);
-    store(place, total, complete, takes_turns());
+                                      Registers<Config::width>& total, u32 complete, bool landed = false) {
+    const bool free = mbarrier_test_wait_parity_b64(
+        shared.staged_empty(staging_slot(config, number, complete)), staged_phase ^ 1);
+    issue(p, slab, landed);
+    store(place, total, complete, free);
   }
 
   /// Promotes one K block, slab by slab, each with the next unit issued behind it.
@@ -222,12 +239,12 @@ struct Consumer {
                                    RegisterSets<Config::width, Config::sets>& total, bool first) {
     const u32 last = config.slabs - 1;
     if (config.slabs == 2) {
-      promote_unit(p, total[0], 0, first);
+      promote_unit(p, total[0], 0, true, first);
       issue(p, 1);
     }
     // Asked while a product is under way, the answer is there when that has been promoted.
     const bool landed = mbarrier_test_wait_parity_b64(shared.full(issue_ring.stage), issue_ring.phase);
-    promote_unit(p, total[last], last, first);
+    promote_unit(p, total[last], last, true, first);
     issue(p, 0, landed);
   }
 
@@ -240,6 +257,10 @@ struct Consumer {
     if (takes_turns() && number + 1 == groups()) bar_arrive(turn_barrier(0), 2 * warpgroup);
     issue(p, 0);
     for (;;) {
+      if (looks_ahead()) {
+        turn_window(0);
+        b_scales(ahead, 0);
+      }
       if (k_blocks > 1) {
         middle_block(p, total, true);
       } else {
@@ -248,12 +269,13 @@ struct Consumer {
       }
       while (at.block + 1 < k_blocks) middle_block(p, total, false);
       if (config.slabs == 2) {
-        promote_unit(p, total[0], 0);
+        promote_unit(p, total[0], 0, false);
         issue_and_store(p, 1, at, total[0], 0);
       }
-      promote_unit(p, total[last], last);
+      const bool landed = mbarrier_test_wait_parity_b64(shared.full(issue_ring.stage), issue_ring.phase);
+      promote_unit(p, total[last], last, false);
       if (left == 0) break;
-      issue_and_store(p, 0, at, total[last], last);
+      issue_and_store(p, 0, at, total[last], last, landed);
       next_tile();
     }
     store(at, total[last], last);
@@ -266,25 +288,26 @@ struct Consumer {
     StreamPlace before = at;  // the tile whose sums are complete, and not stored: none while its block is 0
     while (left > 0) {
       while (at.block < k_blocks) {
-        const u32 slot = issue_ring.stage * config.in_flight;
         wait_parity(shared.full(issue_ring.stage), issue_ring.phase);
         FP8TWIN_UNROLL
-        for (u32 i = 0; i < config.in_flight; ++i) issue_slot(p[i], slot + i, 0);
+        for (u32 i = 0; i < config.in_flight; ++i) issue_slot(p[i], i, 0);
         issued_stage();
         const u32 read = ring.stage * config.in_flight;
         store_before(before, total);
-        if (at.block % 32 == 0) turn_window();  // 32 is whole stages
+        if (at.block % 32 == 0) turn_window(at.block);  // 32 is whole stages
         if (at.block + config.in_flight <= k_blocks) {
           FP8TWIN_UNROLL
           for (u32 i = 0; i < config.in_flight; ++i) {
-            load_scales(read + i, 0);
+            b_scales(scales.b, at.block);
+            load_a_scales(read + i, 0);
             wait(p[i], config.in_flight - i);
             promote_slot(p[i], total, read + i, 0);
           }
         } else {
           FP8TWIN_UNROLL
           for (u32 i = 0; i < config.in_flight; ++i) {
-            load_scales(read + i, 0);
+            b_scales(scales.b, at.block);
+            load_a_scales(read + i, 0);
             wait(p[i], config.in_flight - i);
             if (at.block < k_blocks) promote_slot(p[i], total, read + i, 0);
           }
@@ -297,7 +320,7 @@ struct Consumer {
     store_before(before, total);
   }
 
-  FP8TWIN_DEVICE void store_before(StreamPlace& before, Registers<Config::width>& total) const {
+  FP8TWIN_DEVICE void store_before(StreamPlace& before, Registers<Config::width>& total) {
     if (before.block == 0) return;
     store(before, total, 0);
     clear(config, total);
@@ -331,7 +354,6 @@ FP8TWIN_DEVICE void consume_overlapped(Consumer<Config>& consumer) {
     clear(config, total[0]);
     consumer.run_batches(p, total[0]);
   }
-  if (consumer.thread == 0) cp_async_bulk_wait_group_read<0>();  // D itself is complete when the grid is
   bar_warp_sync(full_warp);
 }
 

@@ -1,8 +1,10 @@
 // What a GEMM kernel keeps in shared memory, and where.
 //
 //   base, a multiple of 1024
-//   | A stage 0 | A stage 1 | ... | B stage 0 | ... | output staging | scales 0 | ... | full[stages] | empty[stages] |
+//   | A stage 0 | A stage 1 | ... | B stage 0 | ... | output staging | scales 0 | ... | full[stages] | empty[stages] | ...
 //     tile_m x 128 bytes            tile_n x 128      from step 7 on   from step 8 on   8 bytes each
+//
+//   ... from step 8 on: staged_full[slabs], staged_empty[slabs] |
 //
 // From step 8 on a stage may hold several K blocks (config.in_flight): tiles and scales are then counted in slots, stage s
 // has slots s * in_flight and on.
@@ -19,6 +21,7 @@ namespace fp8twin {
 
 struct SharedLayout {
   u32 base, stages, slots, a_bytes, b_bytes, staging_bytes, scale_bytes;
+  u32 staged = 0;  // slabs of staging that are handed over by mbarriers
 
   constexpr u32 a_tile(u32 slot) const { return base + slot * a_bytes; }
   constexpr u32 b_tile(u32 slot) const { return base + slots * a_bytes + slot * b_bytes; }
@@ -26,7 +29,9 @@ struct SharedLayout {
   constexpr u32 scale_tile(u32 slot) const { return staging() + staging_bytes + slot * scale_bytes; }
   constexpr u32 full(u32 stage) const { return scale_tile(slots) + 8 * stage; }
   constexpr u32 empty(u32 stage) const { return full(stages + stage); }
-  constexpr u32 end() const { return empty(stages); }
+  constexpr u32 staged_full(u32 slab) const { return full(2 * stages + slab); }
+  constexpr u32 staged_empty(u32 slab) const { return staged_full(staged + slab); }
+  constexpr u32 end() const { return staged_full(2 * staged); }
 };
 
 /// What a kernel keeps beside the ring of tiles.
@@ -35,6 +40,17 @@ enum class Beside {
   whole_tile,  // staging for the output tile
   slabs_and_scales,  // staging for staged_slabs() slabs of each consumer warpgroup; in each slot the scales of A's rows
 };
+
+/// Bytes of a row of the staged output.
+template <class Config>
+constexpr u32 staged_row_bytes(Config config) {
+  return config.tile_n * (config.output_f32 ? 4 : 2);
+}
+/// Of the 64 rows (swapped: columns) that a warpgroup stores at a time.
+template <class Config>
+constexpr u32 slab_bytes(Config config) {
+  return 64 * staged_row_bytes(config);
+}
 
 /// Slabs of a warpgroup that have staging of their own, so that one is written while another is read: all, but of FP32,
 /// which is twice as wide, one.
@@ -45,7 +61,8 @@ constexpr u32 staged_slabs(Config config) {
 
 template <class Config>
 constexpr SharedLayout shared_layout(Config config, u32 base, Beside beside = Beside::nothing) {
-  const u32 element = config.output_f32 ? 4 : 2, tile = config.tile_m * config.tile_n * element;
+  const u32 slabs = consumer_threads(config) / warpgroup *
+                    (beside == Beside::whole_tile ? config.slabs : staged_slabs(config));
   const u32 scales = 4 * (config.swapped ? config.tile_n : config.tile_m);
   return {
       base,
@@ -53,10 +70,9 @@ constexpr SharedLayout shared_layout(Config config, u32 base, Beside beside = Be
       config.stages * config.in_flight,
       config.tile_m * k_block,
       config.tile_n * k_block,
-      beside == Beside::nothing      ? 0
-      : beside == Beside::whole_tile ? tile
-                                     : tile / config.slabs * staged_slabs(config),
-      beside == Beside::slabs_and_scales ? (scales + 127) / 128 * 128 : 0};  // TMA writes to multiples of 128
+      beside == Beside::nothing ? 0 : slabs * slab_bytes(config),
+      beside == Beside::slabs_and_scales ? (scales + 127) / 128 * 128 : 0,  // TMA writes to multiples of 128
+      beside == Beside::slabs_and_scales ? slabs : 0};
 }
 
 /// Dynamic shared memory that a launch asks for.

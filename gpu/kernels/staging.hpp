@@ -69,38 +69,29 @@ FP8TWIN_DEVICE void stage_f32(Config config, const Panels& panels, u32 thread,
   }
 }
 
-/// The thread that issues a warpgroup's stores waits until the staging rows it wants have been read.
+/// One warpgroup's 64 rows of totals, into staging rows of its own, which are free.
 template <class Config>
-FP8TWIN_DEVICE void wait_for_staging(Config config) {
-  if (staged_slabs(config) == 2) {
-    cp_async_bulk_wait_group_read<1>();
-  } else {
-    cp_async_bulk_wait_group_read<0>();
-  }
-}
-
-/// One consumer warpgroup stores 64 rows of D from (row0, column0) on, through staging rows of its own, which are free.
-/// The copy drains while the next tile is computed.
-template <class Config>
-FP8TWIN_DEVICE void store_slab(Config config, const TmaGemmArguments& arguments, u32 staging, u32 row0,
-                               u32 column0, u32 number, u32 thread, Registers<Config::width>& total) {
-  const u32 element = config.output_f32 ? 4 : 2, row_bytes = config.tile_n * element;
-  const Panels panels = {staging, panel_mode(row_bytes)};
+FP8TWIN_DEVICE void stage_slab(Config config, u32 staging, u32 thread, Registers<Config::width>& total) {
+  const Panels panels = {staging, panel_mode(staged_row_bytes(config))};
   if (config.output_f32) {
     stage_f32(config, panels, thread, total);
   } else {
     stage_bf16(config, panels, thread, total);
   }
-  fence_proxy_async_shared_cta();   // each thread, for what it wrote
-  bar_sync(1 + number, warpgroup);  // all have written
-  if (thread == 0) {
-    const u32 width = swizzle_width(panels.mode);
-    for (u32 byte = 0; byte < row_bytes; byte += width) {  // past D's ends TMA writes nothing
-      cp_async_bulk_tensor_2d_global_shared(arguments.d, static_cast<i32>(column0 + byte / element),
-                                            static_cast<i32>(row0), panels.linear(0, byte));
-    }
-    cp_async_bulk_commit_group();
+}
+
+/// By one thread, past a fence.proxy.async: the staged rows are on their way to D, from (row0, column0) on. The copy
+/// drains while the next tile is computed.
+template <class Config>
+FP8TWIN_DEVICE void copy_slab(Config config, const TmaGemmArguments& arguments, u32 staging, u32 row0,
+                              u32 column0) {
+  const Panels panels = {staging, panel_mode(staged_row_bytes(config))};
+  const u32 width = swizzle_width(panels.mode), element = config.output_f32 ? 4 : 2;
+  for (u32 byte = 0; byte < staged_row_bytes(config); byte += width) {  // past D's ends TMA writes nothing
+    cp_async_bulk_tensor_2d_global_shared(arguments.d, static_cast<i32>(column0 + byte / element),
+                                          static_cast<i32>(row0), panels.linear(0, byte));
   }
+  cp_async_bulk_commit_group();
 }
 
 }  // namespace fp8twin

@@ -65,27 +65,29 @@ FP8TWIN_DEVICE void stage_swapped_f32(Config config, const Panels& panels, u32 t
   }
 }
 
-/// store_slab for 64 columns of D from column0 on, and tile_n rows from row0.
+/// stage_slab for 64 columns of D, and tile_n rows.
 template <class Config>
-FP8TWIN_DEVICE void store_swapped_slab(Config config, const TmaGemmArguments& arguments, u32 staging,
-                                       u32 row0, u32 column0, u32 number, u32 thread,
+FP8TWIN_DEVICE void stage_swapped_slab(Config config, u32 staging, u32 thread,
                                        Registers<Config::width>& total) {
-  const u32 element = config.output_f32 ? 4 : 2;
   const Panels panels = {staging, SwizzleMode::b128, config.tile_n};
   if (config.output_f32) {
     stage_swapped_f32(config, panels, thread, total);
   } else {
     stage_swapped_bf16(config, panels, thread, total);
   }
-  fence_proxy_async_shared_cta();
-  bar_sync(1 + number, warpgroup);  // all have written
-  if (thread == 0) {
-    for (u32 byte = 0; byte < 64 * element; byte += 128) {
-      cp_async_bulk_tensor_2d_global_shared(arguments.d, static_cast<i32>(column0 + byte / element),
-                                            static_cast<i32>(row0), panels.linear(0, byte));
-    }
-    cp_async_bulk_commit_group();
+}
+
+/// copy_slab likewise, from (row0, column0) on.
+template <class Config>
+FP8TWIN_DEVICE void copy_swapped_slab(Config config, const TmaGemmArguments& arguments, u32 staging, u32 row0,
+                                      u32 column0) {
+  const Panels panels = {staging, SwizzleMode::b128, config.tile_n};
+  const u32 element = config.output_f32 ? 4 : 2;
+  for (u32 byte = 0; byte < 64 * element; byte += 128) {
+    cp_async_bulk_tensor_2d_global_shared(arguments.d, static_cast<i32>(column0 + byte / element),
+                                          static_cast<i32>(row0), panels.linear(0, byte));
   }
+  cp_async_bulk_commit_group();
 }
 
 }  // namespace fp8twin

@@ -55,9 +55,10 @@ u32 most_accumulator_registers(const GemmConfig& config) {
   const u32 consumers = config.tile_m / (64 * config.slabs());
   const bool batches = config.in_flight > 1;
   if (config.output_f32 && config.step == 8) {
-    return consumers == 1 ? (batches ? 168 : 152) : consumers == 2 ? 136 : 88;
+    return consumers == 1 ? (batches ? 168 : 152) : consumers == 2 ? 128 : 88;
   }
   if (config.output_f32 && config.step == 9) return consumers == 1 ? (batches ? 184 : 208) : 168;
+  if (config.step == 9 && consumers == 2) return 176;
   return consumers == 1 ? 208 : consumers == 2 ? 192 : 128;
 }
 

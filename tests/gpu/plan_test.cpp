@@ -55,14 +55,24 @@ TEST_CASE("shared memory: nothing overlaps, tiles begin on the swizzle's period,
       CHECK(begin % alignment == 0);
       end = begin + bytes;
     };
-    for (u32 stage = 0; stage < config.stages; ++stage) next(shared.a_tile(stage), config.tile_m * 128, 1024);
-    for (u32 stage = 0; stage < config.stages; ++stage) next(shared.b_tile(stage), config.tile_n * 128, 1024);
+    const u32 slots = config.stages * config.in_flight;
+    for (u32 slot = 0; slot < slots; ++slot) next(shared.a_tile(slot), config.tile_m * 128, 1024);
+    for (u32 slot = 0; slot < slots; ++slot) next(shared.b_tile(slot), config.tile_n * 128, 1024);
+    // Staging: a tile in step 7; from step 8 on the slabs of BF16, and of FP32 one for each warpgroup.
+    const u32 tile_bytes = config.tile_m * config.tile_n * (config.output_f32 ? 4 : 2);
+    const u32 slabs = config.step < 8 ? 0 : config.tile_m / (config.output_f32 ? 64 * config.slabs() : 64);
+    CHECK(shared.staged == slabs);
+    CHECK(shared.staging_bytes == (config.step < 7    ? 0
+                                   : config.step == 7 ? tile_bytes
+                                                      : tile_bytes / (config.tile_m / 64) * slabs));
     next(shared.staging(), shared.staging_bytes, 1024);
-    for (u32 stage = 0; stage < config.stages; ++stage) {
-      next(shared.scale_tile(stage), shared.scale_bytes, config.loads_scales_by_tma() ? 128 : 1);
+    for (u32 slot = 0; slot < slots; ++slot) {
+      next(shared.scale_tile(slot), shared.scale_bytes, config.loads_scales_by_tma() ? 128 : 1);
     }
     for (u32 stage = 0; stage < config.stages; ++stage) next(shared.full(stage), 8, 8);
     for (u32 stage = 0; stage < config.stages; ++stage) next(shared.empty(stage), 8, 8);
+    for (u32 slab = 0; slab < slabs; ++slab) next(shared.staged_full(slab), 8, 8);
+    for (u32 slab = 0; slab < slabs; ++slab) next(shared.staged_empty(slab), 8, 8);
     CHECK(shared.end() == end);
     CHECK(config.shared_bytes() == 1024 + end - 4096);
     CHECK(config.shared_bytes() <= most_shared_bytes);
@@ -145,7 +155,7 @@ TEST_CASE("what is not offered is refused in a sentence that says what is") {
         "gemm_8_overlapped: a tile of 256x192 with 1 in flight needs 288 registers of a thread for sums; 192 "
         "are the most");
   CHECK(refusal({.step = 9, .tile_m = 128, .tile_n = 32, .stages = 2, .in_flight = 8}) ==
-        "gemm_9_swapped: a tile of 128x32 with 8 K blocks in flight needs 338976 bytes of shared memory in 2 "
+        "gemm_9_swapped: a tile of 128x32 with 8 K blocks in flight needs 339008 bytes of shared memory in 2 "
         "stages; 232448 are the most");
   CHECK(refusal({.stages = 1}) ==
         "gemm_7_full: with tiles of 128x128 the number of stages is 2 to 6, found 1");

@@ -59,7 +59,7 @@ u32 OurGemm::resident_clusters() const {
                                         plan_.shared_bytes);
 }
 
-TheirGemm::TheirGemm(const CublasLt& lt, const CardProblem& problem)
+TheirGemm::TheirGemm(const CublasLt& lt, const CardProblem& problem, CublasLtGemm::Order order)
     : shape_(problem.shape_),
       padded_m_(CublasLtGemm::padded_m(lt, shape_.m, shape_.n, shape_.k)),
       a_scale_(vec128_scales(problem.host_.a->scales, shape_.m, blocks_of(shape_.k), padded_m_)),
@@ -77,7 +77,7 @@ TheirGemm::TheirGemm(const CublasLt& lt, const CardProblem& problem)
   }
   gemm_ = std::make_unique<CublasLtGemm>(
       lt, CublasLtGemm::Scaling::block, padded_m_, shape_.n, shape_.k,
-      CublasLtOperands{a, a_scale_.device(), problem.b_.device(), b_scale_.device(), d_.device()});
+      CublasLtOperands{a, a_scale_.device(), problem.b_.device(), b_scale_.device(), d_.device()}, order);
 }
 
 std::vector<std::uint16_t> TheirGemm::d() const {

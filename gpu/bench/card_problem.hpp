@@ -52,13 +52,15 @@ class OurGemm {
 /// cuBLASLt's block-scaled GEMM. Uploads operands of its own: scales lie otherwise, and rows may be added.
 class TheirGemm {
  public:
-  TheirGemm(const CublasLt& lt, const CardProblem& problem);
+  TheirGemm(const CublasLt& lt, const CardProblem& problem,
+            CublasLtGemm::Order order = CublasLtGemm::Order::any);
 
   void launch() const { gemm_->launch(); }
   void poison() { d_.fill(0xff); }
   std::vector<std::uint16_t> d() const;
   /// m, or more where cuBLASLt does not take it.
   i64 padded_m() const { return padded_m_; }
+  bool same_algorithm(const TheirGemm& other) const { return gemm_->same_algorithm(*other.gemm_); }
 
  private:
   Shape shape_;

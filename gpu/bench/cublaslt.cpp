@@ -2,6 +2,7 @@
 
 #include <cublasLt.h>
 #include <fmt/format.h>
+#include <cstring>
 
 #include "emulator/support/error.hpp"
 #include "gpu/launch/library.hpp"
@@ -79,7 +80,7 @@ struct CublasLtPlan {
   std::string why_not;  // no algorithm
 
   CublasLtPlan(const CublasLtLibrary& library, CublasLtGemm::Scaling scaling, i64 m, i64 n, i64 k,
-               const CublasLtOperands& operands)
+               const CublasLtOperands& operands, CublasLtGemm::Order order = CublasLtGemm::Order::any)
       : lt(library) {
     const auto rows = [](i64 value) { return static_cast<std::uint64_t>(value); };
     lt.check(lt.operation_create(&operation, CUBLAS_COMPUTE_32F, CUDA_R_32F), "cublasLtMatmulDescCreate");
@@ -97,7 +98,7 @@ struct CublasLtPlan {
     layout(a, CUDA_R_8F_E4M3, rows(k), rows(n), k);
     layout(b, CUDA_R_8F_E4M3, rows(k), rows(m), k);
     layout(d, CUDA_R_16BF, rows(n), rows(m), n);
-    choose();
+    choose(order);
   }
   ~CublasLtPlan() {
     for (const cublasLtMatrixLayout_t each : {a, b, d}) {
@@ -120,7 +121,7 @@ struct CublasLtPlan {
   }
 
   /// The first algorithm that the heuristic names.
-  void choose() {
+  void choose(CublasLtGemm::Order order) {
     cublasLtMatmulPreference_t preference = nullptr;
     lt.check(lt.preference_create(&preference), "cublasLtMatmulPreferenceCreate");
     const std::size_t most = workspace_bytes;
@@ -128,6 +129,12 @@ struct CublasLtPlan {
     int found = 0;
     cublasStatus_t status =
         lt.preference_set(preference, CUBLASLT_MATMUL_PREF_MAX_WORKSPACE_BYTES, &most, sizeof most);
+    const std::uint32_t reductions =
+        order == CublasLtGemm::Order::any ? CUBLASLT_REDUCTION_SCHEME_MASK : CUBLASLT_REDUCTION_SCHEME_NONE;
+    if (status == CUBLAS_STATUS_SUCCESS) {
+      status = lt.preference_set(preference, CUBLASLT_MATMUL_PREF_REDUCTION_SCHEME_MASK, &reductions,
+                                 sizeof reductions);
+    }
     if (status == CUBLAS_STATUS_SUCCESS) {
       status = lt.heuristic(lt.handle, operation, a, b, d, d, preference, 1, &result, &found);
     }
@@ -177,13 +184,17 @@ i64 CublasLtGemm::padded_m(const CublasLt& lt, i64 m, i64 n, i64 k) {
 }
 
 CublasLtGemm::CublasLtGemm(const CublasLt& lt, Scaling scaling, i64 m, i64 n, i64 k,
-                           const CublasLtOperands& operands)
+                           const CublasLtOperands& operands, Order order)
     : lt_(lt),
       operands_(operands),
-      plan_(std::make_unique<CublasLtPlan>(*lt.library_, scaling, m, n, k, operands)) {
+      plan_(std::make_unique<CublasLtPlan>(*lt.library_, scaling, m, n, k, operands, order)) {
   if (!plan_->why_not.empty()) throw Error(fmt::format("{} (m {}, n {}, k {})", plan_->why_not, m, n, k));
 }
 CublasLtGemm::~CublasLtGemm() = default;
+
+bool CublasLtGemm::same_algorithm(const CublasLtGemm& other) const {
+  return std::memcmp(&plan_->algorithm, &other.plan_->algorithm, sizeof plan_->algorithm) == 0;
+}
 
 void CublasLtGemm::launch() const {
   const float one = 1, zero = 0;

@@ -3,6 +3,9 @@
 //   block-scaled    D = A B^T, scales per 1 x 128 of A and per 128 x 128 of B          what our kernels compute
 //   plain           D = A B^T, no scale, fast accumulation                             what the tensor cores can do
 //
+// For few rows and a long K the first result splits K among blocks and adds their sums afterwards: faster than its other
+// kernels, and another order of additions, so other bits. Order::ascending forbids that: the bits then are the model's.
+//
 // cuBLASLt counts columns first. A row-major [rows, k] is to it a matrix of k rows, so its A is our B and its B our A, and
 // with op(A) = transposed it computes our D:
 //
@@ -53,6 +56,7 @@ struct CublasLtOperands {
 class CublasLtGemm {
  public:
   enum class Scaling { block, none };
+  enum class Order { any, ascending };  // of the sums of K blocks
 
   /// Why there is no algorithm for this extent; nothing where there is one.
   static std::optional<std::string> refusal(const CublasLt& lt, Scaling scaling, i64 m, i64 n, i64 k);
@@ -60,11 +64,14 @@ class CublasLtGemm {
   static i64 padded_m(const CublasLt& lt, i64 m, i64 n, i64 k);
 
   /// Throws Error that names the call and its status when there is no algorithm.
-  CublasLtGemm(const CublasLt& lt, Scaling scaling, i64 m, i64 n, i64 k, const CublasLtOperands& operands);
+  CublasLtGemm(const CublasLt& lt, Scaling scaling, i64 m, i64 n, i64 k, const CublasLtOperands& operands,
+               Order order = Order::any);
   ~CublasLtGemm();
 
   /// Launches on the default stream; does not wait.
   void launch() const;
+  /// The two would do the same.
+  bool same_algorithm(const CublasLtGemm& other) const;
 
  private:
   const CublasLt& lt_;

@@ -6,6 +6,7 @@
 //       TFLOPs, GBs         of ours                         cublaslt_us, ratio     cuBLASLt in the same rounds, its time over ours
 //       of_published        ratio / published ratio         of_floor               floor / time
 //       mean_us, min_us     of ours                         differ_*               elements, with --check
+//       ascending_*         cuBLASLt without a split of K, where its first result splits
 #include <benchmark/benchmark.h>
 #include <fmt/format.h>
 
@@ -38,6 +39,10 @@ void set_counters(benchmark::State& state, Session& session, const Row& row) {
   state.counters["cublaslt_us"] = row.cublaslt.median;
   state.counters["cublaslt_mean_us"] = row.cublaslt.mean;
   state.counters["ratio"] = ratio_of(row);
+  if (row.ascending) {
+    state.counters["ascending_us"] = row.ascending->median;
+    state.counters["ascending_ratio"] = ascending_ratio_of(row);
+  }
   if (const std::optional<double> share = of_published(row)) state.counters["of_published"] = *share;
   state.counters["of_floor"] = floors.us(row.shape) / us;
   if (row.differences) {

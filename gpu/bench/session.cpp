@@ -86,20 +86,31 @@ const Row& contest_of(Session& session, const Shape& shape) {
   const CardProblem problem(host);
   const GemmConfig config = session.config_of(shape);
   OurGemm ours(session.kernels, problem, config, session.multiprocessors());
-  TheirGemm theirs(session.cublaslt, problem);
+  TheirGemm first(session.cublaslt, problem),
+      ascending(session.cublaslt, problem, CublasLtGemm::Order::ascending);
+  const bool splits = !first.same_algorithm(ascending);
   ours.poison();
-  theirs.poison();
-  const Contender contenders[] = {{"ours", [&] { ours.launch(); }}, {"cuBLASLt", [&] { theirs.launch(); }}};
+  first.poison();
+  ascending.poison();
+  std::vector<Contender> contenders = {{"ours", [&] { ours.launch(); }},
+                                       {"cuBLASLt", [&] { first.launch(); }}};
+  if (splits) contenders.push_back({"cuBLASLt, K ascending", [&] { ascending.launch(); }});
   const std::vector<ContestResult> results = session.contest().run(contenders, session.options.rounds);
   for (const ContestResult& result : results) {
     if (!result.refusal.empty())
       throw Error(fmt::format("{}, {}: {}", shape.name(), result.name, result.refusal));
   }
   session.cublaslt_kernels = fmt::format("{}", fmt::join(results[1].kernels, " + "));
-  Row row{shape, config.name(), results[0].us, results[1].us, theirs.padded_m(), {}};
+  Row row{shape, config.name(), results[0].us, results[1].us, first.padded_m(), {}, {}};
+  if (splits) {
+    row.ascending = results[2].us;
+    session.cublaslt_kernels += fmt::format("; K ascending: {}", fmt::join(results[2].kernels, " + "));
+  }
   if (session.options.check) {
-    const std::vector<std::uint16_t> model = model_d(host), our_d = ours.d(), their_d = theirs.d();
-    row.differences = {differing(our_d, model), differing(their_d, model), differing(our_d, their_d)};
+    const std::vector<std::uint16_t> model = model_d(host), our_d = ours.d(),
+                                     their_d = splits ? ascending.d() : first.d();
+    row.differences = {differing(our_d, model), differing(their_d, model), differing(our_d, their_d),
+                       splits ? differing(first.d(), model) : 0};
   }
   session.rows.push_back(std::move(row));
   return session.rows.back();

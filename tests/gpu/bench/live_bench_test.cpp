@@ -26,7 +26,7 @@ TEST_CASE("ours, cuBLASLt and the model: the same bits, whatever M") {
     const CardProblem problem(host);
     const auto multiprocessors = static_cast<u32>(device.multiprocessors());
     OurGemm ours(kernels, problem, chosen_config(shape, multiprocessors), multiprocessors);
-    TheirGemm theirs(lt, problem);
+    TheirGemm theirs(lt, problem, CublasLtGemm::Order::ascending);
     ours.poison();
     theirs.poison();
     ours.launch();

@@ -18,7 +18,9 @@ bool contains(const std::string& text, const std::string& part) {
 }
 
 /// Twice as fast as cuBLASLt on a shape.
-Row twice(const Shape& shape, double us) { return {shape, "some_config", at(us), at(2 * us), shape.m, {}}; }
+Row twice(const Shape& shape, double us) {
+  return {shape, "some_config", at(us), at(2 * us), shape.m, {}, {}};
+}
 
 }  // namespace
 
@@ -52,7 +54,8 @@ TEST_CASE("ratios and conclusions") {
         "ratio (aim: 1.10).");
   CHECK(lines[2] == "Geometric mean, decode (1 shapes): cuBLASLt's time over ours 2.000.");
   CHECK(lines[3] == "64x7168x16384 moves its bytes at 1.00 of the read-only stream's bandwidth (aim: 0.80).");
-  rows.push_back({{4096, 2112, 7168}, "slow", at(100), at(118), 4096, Differences{0, 3, 0}});  // 1.18 of 1.17
+  rows.push_back(
+      {{4096, 2112, 7168}, "slow", at(100), at(118), 4096, {}, Differences{0, 3, 0, 0}});  // 1.18 of 1.17
   lines = conclusions(floors, rows);
   CHECK(contains(lines[lines.size() - 3],
                  "4096x2112x7168 is at 1.009 times the published ratio, where 1.03 is the aim."));
@@ -61,15 +64,36 @@ TEST_CASE("ratios and conclusions") {
   CHECK(conclusions(floors, rows).size() == lines.size() - 1);
 }
 
+TEST_CASE("where cuBLASLt splits K both of its times count, and are told apart") {
+  const Floors floors{4e12, 4e12, 1.5e15};
+  std::vector<Row> rows = {twice({64, 7168, 16384}, 30), twice({128, 4096, 7168}, 12)};
+  rows[0].ascending = at(90);
+  rows[0].differences = Differences{0, 0, 0, 77};
+  CHECK(ratio_of(rows[0]) == 2);
+  CHECK(ascending_ratio_of(rows[0]) == 3);
+  CHECK(ascending_ratio_of(rows[1]) == 2);
+  CHECK(*ascending_of_published(rows[0]) == Approx(3 / 1.28));
+  const std::vector<std::string> lines = conclusions(floors, rows);
+  CHECK(lines[0] ==
+        "Geometric mean, M <= 128 (2 shapes): cuBLASLt's time over ours 2.000, 1.368 times the published "
+        "ratio; "
+        "where it may not split K 2.449, 1.675 times the published ratio (aim: 1.10).");
+  CHECK(contains(lines[lines.size() - 2],
+                 "splits K on 1 shapes: sums in another order, and other bits (77 elements)."));
+  CHECK(contains(lines.back(),
+                 "cuBLASLt without a split of K and the model compared element by element on 1 shapes: 0"));
+}
+
 TEST_CASE("the table: a row for each shape, as many cells as its head, padding and differences said") {
-  const std::vector<Row> rows = {{{1, 4096, 7168}, "config_a", at(9), at(18), 16, Differences{}},
-                                 {{64, 7168, 16384}, "config_b", at(32), at(51.2), 64, Differences{1, 2, 3}}};
+  const std::vector<Row> rows = {
+      {{1, 4096, 7168}, "config_a", at(9), at(18), 16, {}, Differences{}},
+      {{64, 7168, 16384}, "config_b", at(32), at(51.2), 64, at(64), Differences{1, 2, 3, 4}}};
   const Provenance provenance{"2026-12-01", "A card",          "1.2",     "13.0", "cuBLASLt 13.0.2",
                               "by hand",    "Nothing before.", "run --it"};
   const std::string text = markdown(provenance, {4e12, 3e12, 1.5e15}, rows);
   for (const char* part :
        {"A card, driver 1.2, CUDA 13.0, cuBLASLt 13.0.2; 2026-12-01.", "`run --it`", "4.00 TB/s", "3.00 TB/s",
-        "1500 TFLOP/s", "18.00 (M 16)", "`config_a`", "| 0, 0, 0 |", "| 1, 2, 3 |", "bytes"}) {
+        "1500 TFLOP/s", "18.00 (M 16)", "`config_a`", "| 0, 0, 0 |", "| 1, 2, 3; split 4 |", "bytes"}) {
     INFO(part);
     CHECK(contains(text, part));
   }

@@ -60,7 +60,7 @@ class TheirGemm {
   std::vector<std::uint16_t> d() const;
   /// m, or more where cuBLASLt does not take it.
   i64 padded_m() const { return padded_m_; }
-  bool same_algorithm(const TheirGemm& other) const { return gemm_->same_algorithm(*other.gemm_); }
+  bool splits_k() const { return gemm_->splits_k(); }
 
  private:
   Shape shape_;

@@ -2,7 +2,8 @@
 
 #include <cublasLt.h>
 #include <fmt/format.h>
-#include <cstring>
+
+#include <vector>
 
 #include "emulator/support/error.hpp"
 #include "gpu/launch/library.hpp"
@@ -35,6 +36,7 @@ struct CublasLtLibrary {
   decltype(::cublasLtMatmulPreferenceDestroy)* preference_destroy = nullptr;
   decltype(::cublasLtMatmulPreferenceSetAttribute)* preference_set = nullptr;
   decltype(::cublasLtMatmulAlgoGetHeuristic)* heuristic = nullptr;
+  decltype(::cublasLtMatmulAlgoConfigGetAttribute)* algorithm_get = nullptr;
   decltype(::cublasLtMatmul)* matmul = nullptr;
 
   CublasLtLibrary() {
@@ -55,6 +57,7 @@ struct CublasLtLibrary {
     library.load(preference_destroy, "cublasLtMatmulPreferenceDestroy");
     library.load(preference_set, "cublasLtMatmulPreferenceSetAttribute");
     library.load(heuristic, "cublasLtMatmulAlgoGetHeuristic");
+    library.load(algorithm_get, "cublasLtMatmulAlgoConfigGetAttribute");
     library.load(matmul, "cublasLtMatmul");
     check(create(&handle), "cublasLtCreate");
   }
@@ -77,6 +80,8 @@ struct CublasLtPlan {
   cublasLtMatmulDesc_t operation = nullptr;
   cublasLtMatrixLayout_t a = nullptr, b = nullptr, d = nullptr;
   cublasLtMatmulAlgo_t algorithm = {};
+  std::size_t workspace = workspace_bytes;
+  bool splits = false;  // K, among blocks
   std::string why_not;  // no algorithm
 
   CublasLtPlan(const CublasLtLibrary& library, CublasLtGemm::Scaling scaling, i64 m, i64 n, i64 k,
@@ -120,32 +125,58 @@ struct CublasLtPlan {
     lt.check(lt.layout_create(&which, type, rows, columns, stride), "cublasLtMatrixLayoutCreate");
   }
 
-  /// The first algorithm that the heuristic names.
+  /// The first algorithm that the heuristic names; of those in ascending order, with workspace or without.
   void choose(CublasLtGemm::Order order) {
+    const std::vector<cublasLtMatmulHeuristicResult_t> first =
+        results(order == CublasLtGemm::Order::any ? 1 : 64);
+    for (const cublasLtMatmulHeuristicResult_t& result : first) {
+      if (take(result, order)) return;
+    }
+    if (order == CublasLtGemm::Order::any) return;
+    workspace = 0;  // which leaves no room for partial sums
+    for (const cublasLtMatmulHeuristicResult_t& result : results(64)) {
+      if (take(result, order)) return;
+    }
+    if (why_not.empty()) why_not = "cublasLtMatmulAlgoGetHeuristic finds no algorithm that does not split K";
+  }
+
+  bool take(const cublasLtMatmulHeuristicResult_t& result, CublasLtGemm::Order order) {
+    if (order == CublasLtGemm::Order::ascending && splits_of(result.algo)) return false;
+    algorithm = result.algo;
+    splits = splits_of(algorithm);
+    why_not.clear();
+    return true;
+  }
+
+  bool splits_of(const cublasLtMatmulAlgo_t& algo) const {
+    std::int32_t parts = 0;
+    std::size_t written = 0;
+    lt.check(lt.algorithm_get(&algo, CUBLASLT_ALGO_CONFIG_SPLITK_NUM, &parts, sizeof parts, &written),
+             "cublasLtMatmulAlgoConfigGetAttribute (SPLITK_NUM)");
+    return parts != 0 && parts != 1;
+  }
+
+  /// At most `most` of the heuristic's results, the best first; when there are none, why_not.
+  std::vector<cublasLtMatmulHeuristicResult_t> results(int most) {
     cublasLtMatmulPreference_t preference = nullptr;
     lt.check(lt.preference_create(&preference), "cublasLtMatmulPreferenceCreate");
-    const std::size_t most = workspace_bytes;
-    cublasLtMatmulHeuristicResult_t result = {};
+    std::vector<cublasLtMatmulHeuristicResult_t> all(static_cast<std::size_t>(most));
     int found = 0;
     cublasStatus_t status =
-        lt.preference_set(preference, CUBLASLT_MATMUL_PREF_MAX_WORKSPACE_BYTES, &most, sizeof most);
-    const std::uint32_t reductions =
-        order == CublasLtGemm::Order::any ? CUBLASLT_REDUCTION_SCHEME_MASK : CUBLASLT_REDUCTION_SCHEME_NONE;
+        lt.preference_set(preference, CUBLASLT_MATMUL_PREF_MAX_WORKSPACE_BYTES, &workspace, sizeof workspace);
     if (status == CUBLAS_STATUS_SUCCESS) {
-      status = lt.preference_set(preference, CUBLASLT_MATMUL_PREF_REDUCTION_SCHEME_MASK, &reductions,
-                                 sizeof reductions);
-    }
-    if (status == CUBLAS_STATUS_SUCCESS) {
-      status = lt.heuristic(lt.handle, operation, a, b, d, d, preference, 1, &result, &found);
+      status = lt.heuristic(lt.handle, operation, a, b, d, d, preference, most, all.data(), &found);
     }
     lt.preference_destroy(preference);
-    if (status == CUBLAS_STATUS_SUCCESS && found > 0) status = result.state;
+    all.resize(status == CUBLAS_STATUS_SUCCESS ? static_cast<std::size_t>(found) : 0);
+    if (!all.empty() && all[0].state != CUBLAS_STATUS_SUCCESS) status = all[0].state;
+    std::erase_if(all, [](const auto& result) { return result.state != CUBLAS_STATUS_SUCCESS; });
     if (status != CUBLAS_STATUS_SUCCESS) {
       why_not = "cublasLtMatmulAlgoGetHeuristic: " + lt.words(status);
-    } else if (found == 0) {
+    } else if (all.empty()) {
       why_not = "cublasLtMatmulAlgoGetHeuristic finds no algorithm";
     }
-    algorithm = result.algo;
+    return all;
   }
 };
 
@@ -192,16 +223,14 @@ CublasLtGemm::CublasLtGemm(const CublasLt& lt, Scaling scaling, i64 m, i64 n, i6
 }
 CublasLtGemm::~CublasLtGemm() = default;
 
-bool CublasLtGemm::same_algorithm(const CublasLtGemm& other) const {
-  return std::memcmp(&plan_->algorithm, &other.plan_->algorithm, sizeof plan_->algorithm) == 0;
-}
+bool CublasLtGemm::splits_k() const { return plan_->splits; }
 
 void CublasLtGemm::launch() const {
   const float one = 1, zero = 0;
   const CublasLtLibrary& lt = *lt_.library_;
   lt.check(lt.matmul(lt.handle, plan_->operation, &one, operands_.b, plan_->a, operands_.a, plan_->b, &zero,
                      operands_.d, plan_->d, operands_.d, plan_->d, &plan_->algorithm, lt_.workspace_.device(),
-                     workspace_bytes, nullptr),
+                     plan_->workspace, nullptr),
            "cublasLtMatmul");
 }
 

@@ -70,8 +70,8 @@ class CublasLtGemm {
 
   /// Launches on the default stream; does not wait.
   void launch() const;
-  /// The two would do the same.
-  bool same_algorithm(const CublasLtGemm& other) const;
+  /// Blocks add parts of K, and their sums are added afterwards.
+  bool splits_k() const;
 
  private:
   const CublasLt& lt_;

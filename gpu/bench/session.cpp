@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include <ctime>
+#include <optional>
 
 #include "emulator/support/error.hpp"
 #include "gpu/bench/candidates.hpp"
@@ -86,15 +87,15 @@ const Row& contest_of(Session& session, const Shape& shape) {
   const CardProblem problem(host);
   const GemmConfig config = session.config_of(shape);
   OurGemm ours(session.kernels, problem, config, session.multiprocessors());
-  TheirGemm first(session.cublaslt, problem),
-      ascending(session.cublaslt, problem, CublasLtGemm::Order::ascending);
-  const bool splits = !first.same_algorithm(ascending);
+  TheirGemm first(session.cublaslt, problem);
+  std::optional<TheirGemm> ascending;
+  if (first.splits_k()) ascending.emplace(session.cublaslt, problem, CublasLtGemm::Order::ascending);
   ours.poison();
   first.poison();
-  ascending.poison();
+  if (ascending) ascending->poison();
   std::vector<Contender> contenders = {{"ours", [&] { ours.launch(); }},
                                        {"cuBLASLt", [&] { first.launch(); }}};
-  if (splits) contenders.push_back({"cuBLASLt, K ascending", [&] { ascending.launch(); }});
+  if (ascending) contenders.push_back({"cuBLASLt, K ascending", [&] { ascending->launch(); }});
   const std::vector<ContestResult> results = session.contest().run(contenders, session.options.rounds);
   for (const ContestResult& result : results) {
     if (!result.refusal.empty())
@@ -102,15 +103,15 @@ const Row& contest_of(Session& session, const Shape& shape) {
   }
   session.cublaslt_kernels = fmt::format("{}", fmt::join(results[1].kernels, " + "));
   Row row{shape, config.name(), results[0].us, results[1].us, first.padded_m(), {}, {}};
-  if (splits) {
+  if (ascending) {
     row.ascending = results[2].us;
     session.cublaslt_kernels += fmt::format("; K ascending: {}", fmt::join(results[2].kernels, " + "));
   }
   if (session.options.check) {
     const std::vector<std::uint16_t> model = model_d(host), our_d = ours.d(),
-                                     their_d = splits ? ascending.d() : first.d();
+                                     their_d = ascending ? ascending->d() : first.d();
     row.differences = {differing(our_d, model), differing(their_d, model), differing(our_d, their_d),
-                       splits ? differing(first.d(), model) : 0};
+                       ascending ? differing(first.d(), model) : 0};
   }
   session.rows.push_back(std::move(row));
   return session.rows.back();

@@ -12,6 +12,7 @@
 #include <fmt/format.h>
 
 #include <cstdlib>
+#include <filesystem>
 #include <span>
 #include <sstream>
 #include <string>
@@ -63,8 +64,8 @@ class Library {
   }
   // Never closed: CUDA's libraries keep threads and exit handlers of their own.
 
-  /// The candidate that was opened.
-  const std::string& name() const { return name_; }
+  /// The candidate that was opened, without its folder.
+  std::string name() const { return std::filesystem::path(name_).filename().string(); }
 
   /// Sets `function` to the symbol's address.
   template <class Function>

@@ -8,12 +8,14 @@
 #include <fmt/format.h>
 
 #include <CLI/CLI.hpp>
+#include <cmath>
 #include <cstdio>
 #include <fstream>
 #include <sstream>
 
 #include "emulator/files/atomic_file.hpp"
 #include "emulator/support/error.hpp"
+#include "gpu/bench/candidates.hpp"
 #include "gpu/bench/session.hpp"
 
 namespace fp8twin::bench {
@@ -33,6 +35,14 @@ std::string read_text(const std::string& path) {
   return text.str();
 }
 
+/// What cannot be written is said before a card is asked for.
+void check_outputs(const BenchOptions& options) {
+  if (!options.table.empty()) const AtomicFile table(options.table);
+  if (options.page.empty()) return;
+  with_generated(read_text(options.page), "fp8twin_gpu_bench", "");
+  const AtomicFile page(options.page);
+}
+
 int run(const BenchOptions& options, std::vector<std::string> passed_on) {
   std::vector<char*> arguments;
   std::string program = "fp8twin_gpu_bench";
@@ -42,6 +52,12 @@ int run(const BenchOptions& options, std::vector<std::string> passed_on) {
   benchmark::Initialize(&count, arguments.data());
   if (benchmark::ReportUnrecognizedArguments(count, arguments.data())) return 2;
 
+  if (std::isnan(options.flush_gb) || std::isnan(options.stream_gb)) {  // CLI11's Range lets it pass
+    throw Error("--flush-gb and --stream-gb are numbers");
+  }
+  check_outputs(options);
+  options.all();
+  if (!options.config.empty()) config_from_name(options.config);
   Session session(options);
   const Provenance provenance = session.provenance();
   fmt::print("{}, driver {}, CUDA {}; {}\n{}\n{}\n", provenance.device, provenance.driver, provenance.cuda,
@@ -64,6 +80,13 @@ int run(const BenchOptions& options, std::vector<std::string> passed_on) {
 
   const std::string table = markdown(provenance, session.floors(), session.rows);
   fmt::print("\n{}", table);
+  std::fflush(stdout);
+  if (session.failed) {
+    if (!options.table.empty() || !options.page.empty()) {
+      fmt::print(stderr, "fp8twin_gpu_bench: a benchmark failed, so the table is not written to a file\n");
+    }
+    return 1;
+  }
   if (!options.table.empty()) write_text(options.table, table);
   if (!options.page.empty()) {
     write_text(options.page, with_generated(read_text(options.page), "fp8twin_gpu_bench", table));
@@ -72,7 +95,7 @@ int run(const BenchOptions& options, std::vector<std::string> passed_on) {
   for (const Row& row : session.rows) {
     if (row.differences) differ += row.differences->ours_model + row.differences->ours_cublaslt;
   }
-  return differ || session.failed ? 1 : 0;
+  return differ ? 1 : 0;
 }
 
 }  // namespace
@@ -91,11 +114,16 @@ int main(int argc, char** argv) {
   app.add_option("--rounds", options.rounds, "rounds that count")
       ->check(CLI::Range(1, 10000))
       ->capture_default_str();
-  app.add_option("--flush-gb", options.flush_gb, "gigabytes written before every run")->capture_default_str();
+  app.footer("Google Benchmark's own options are passed on, such as --benchmark_filter=gemm/64.");
+  app.add_option("--flush-gb", options.flush_gb, "gigabytes written before every run")
+      ->check(CLI::Range(0.0, 1000.0))
+      ->capture_default_str();
   app.add_option("--stream-gb", options.stream_gb, "gigabytes that the large read-only stream reads")
+      ->check(CLI::Range(0.1, 100.0))
       ->capture_default_str();
   app.add_option("--seed", options.seed, "seed of the operands")->capture_default_str();
-  app.add_option("--threads", options.threads, "compilations at a time; 0: one for each hardware thread");
+  app.add_option("--threads", options.threads, "compilations at a time; 0: one for each hardware thread")
+      ->check(CLI::Range(0, 1024));
   app.add_option("--table", options.table, "write the table, in Markdown, to this file");
   app.add_option("--page", options.page, "replace the generated part of this page by the table");
   app.add_option("--cupti", options.timer.cupti, "CUPTI's library");

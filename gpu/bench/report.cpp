@@ -158,10 +158,10 @@ std::string markdown(const Provenance& p, const Floors& floors, std::span<const 
   const bool checked =
       std::any_of(rows.begin(), rows.end(), [](const Row& row) { return row.differences.has_value(); });
   text +=
-      "| M | N | K | configuration | us | TFLOP/s | GB/s | cuBLASLt us | ratio | without split K us | ratio "
-      "| "
-      "published | of it | without split K | floor us | floor / us |";
-  text += checked ? " differ |\n" : "\n";
+      "| M | N | K | configuration | us | TFLOP/s | GB/s | cuBLASLt us | cuBLASLt / ours | cuBLASLt without "
+      "split K "
+      "us | that / ours | published | of published | of it without split K | floor us | floor / us |";
+  text += checked ? " differ: ours and model, cuBLASLt and model, ours and cuBLASLt |\n" : "\n";
   text += "|---|---|---|---|---|---|---|---|---|---|---|---|---|---|---|---|";
   text += checked ? "---|\n" : "\n";
   for (const Row& row : rows) text += row_line(row, floors) + "\n";

@@ -40,14 +40,18 @@ double blocks_of(i64 extent) {
   return static_cast<double>(blocks);
 }
 
+/// Of M, N and K: what a launch takes, less a tile (gpu/launch/plan.cpp).
+constexpr i64 most_extent = 2'147'479'551;
+
 /// Takes a number off the front of `text`, and the character `end` behind it where that is not 0.
 i64 take_number(std::string_view& text, char end, std::string_view whole) {
   i64 value = 0;
   const auto [rest, error] = std::from_chars(text.data(), text.data() + text.size(), value);
   const bool ended =
       end == 0 ? rest == text.data() + text.size() : rest < text.data() + text.size() && *rest == end;
-  if (error != std::errc() || !ended || value < 1) {
-    throw Error(fmt::format("shapes are written M,N,K;M,N,K with numbers from 1 on; found '{}'", whole));
+  if (error != std::errc() || !ended || value < 1 || value > most_extent) {
+    throw Error(fmt::format("shapes are written M,N,K;M,N,K with numbers from 1 to {}; found '{}'",
+                            most_extent, whole));
   }
   text.remove_prefix(static_cast<std::size_t>(rest - text.data()) + (end ? 1 : 0));
   return value;

@@ -6,6 +6,7 @@
 // from the best.
 //
 // --compile-only stops after the first step and needs no card: with FP8TWIN_CACHE_DIR the compiled kernels travel to one.
+// --estimate prints what the chooser's model says instead, and needs nothing.
 //
 // A configuration that does not compile or launch is a row that says why. One that faults or hangs takes the card's context with
 // it: the program then starts again without it.
@@ -14,13 +15,15 @@
 
 #include <CLI/CLI.hpp>
 #include <algorithm>
+#include <cmath>
 #include <cstdio>
 #include <cstdlib>
-#include <fstream>
+#include <filesystem>
 #include <map>
 #include <memory>
 #include <nlohmann/json.hpp>
 
+#include "emulator/files/atomic_file.hpp"
 #include "emulator/support/error.hpp"
 #include "emulator/support/parallel.hpp"
 #include "gpu/bench/candidates.hpp"
@@ -38,7 +41,8 @@ struct TuneOptions {
   std::string configs = "8,9", json;
   int rounds = 3, final_rounds = 15, finalists = 6, threads = 0, most_rows = 20;
   double flush_gb = 8;
-  bool check = false, compile_only = false;
+  bool check = false, compile_only = false, estimate = false;
+  u32 multiprocessors = 132;  // of an H200; for estimates
   u64 seed = 1;
   KernelTimerOptions timer;
 };
@@ -177,6 +181,9 @@ class Tuner {
     for (std::size_t i = 0; i < results.size(); ++i) {
       some[i]->us = results[i].us;
       some[i]->refusal = results[i].refusal;
+      if (!results[i].refusal.empty() && !context_survives(device_)) {
+        restart_without(some[i]->config.name(), results[i].refusal);
+      }
     }
   }
 
@@ -275,16 +282,54 @@ nlohmann::ordered_json json_of(const Shape& shape, const std::vector<TuneRow>& r
   return {{"m", shape.m}, {"n", shape.n}, {"k", shape.k}, {"configs", list}};
 }
 
-/// Fills the disk cache; needs NVRTC alone.
-int compile_only(const TuneOptions& options) {
-  std::map<std::string, jit::Source> by_name;  // each once
-  for (const std::string& text : options.shapes) {
-    for (const Shape& shape : parse_shapes(text)) {
-      for (const GemmConfig& config : selected_configs(options.configs, shape)) {
-        by_name.try_emplace(config.name(), jit::gemm_source(config));
-      }
+/// What the chooser's model says of its candidates, the best first, and of the one chosen: why.
+void print_estimates(const Shape& shape, const TuneOptions& options) {
+  std::vector<std::pair<double, GemmConfig>> ranked;
+  for (const int step : {8, 9}) {
+    for (const GemmConfig& config : candidate_configs(step, false)) {
+      const Estimate e = estimate(shape.m, shape.n, shape.k, config, options.multiprocessors);
+      if (e.resident > 0) ranked.emplace_back(e.total, config);
     }
   }
+  std::stable_sort(ranked.begin(), ranked.end(),
+                   [](const auto& a, const auto& b) { return a.first < b.first; });
+  if (options.most_rows > 0 && ranked.size() > static_cast<std::size_t>(options.most_rows)) {
+    ranked.resize(static_cast<std::size_t>(options.most_rows));
+  }
+  fmt::print(
+      "\n{} on {} multiprocessors, estimated in microseconds; not measured\n{:<42} {:>9} {:>6} {:>7} {:>7} "
+      "{:>7} {:>8} {:>7} {:>6} {:>6}\n",
+      shape.name(), options.multiprocessors, "candidate", "time", "waves", "memory", "caches", "copies",
+      "products", "stores", "start", "waits");
+  for (const auto& [total, config] : ranked) {
+    const Estimate e = estimate(shape.m, shape.n, shape.k, config, options.multiprocessors);
+    fmt::print("{:<42} {:>9.2f} {:>6} {:>7.2f} {:>7.2f} {:>7.2f} {:>8.2f} {:>7.2f} {:>6.2f} {:>6.2f}\n",
+               config.name(), total, e.waves, e.memory, e.caches, e.copies, e.products, e.stores,
+               e.start + e.last_store, e.waits);
+  }
+  const GemmConfig chosen = choose_config(shape.m, shape.n, shape.k, false, options.multiprocessors);
+  fmt::print("chosen: {}: {}\n", chosen.name(),
+             why(estimate(shape.m, shape.n, shape.k, chosen, options.multiprocessors)));
+}
+
+/// Fills the disk cache; needs NVRTC alone.
+int compile_only(const TuneOptions& options, const std::vector<Shape>& shapes) {
+  std::map<std::string, jit::Source> by_name;  // each once
+  for (const Shape& shape : shapes) {
+    for (const GemmConfig& config : selected_configs(options.configs, shape)) {
+      by_name.try_emplace(config.name(), jit::gemm_source(config));
+    }
+  }
+  const std::filesystem::path folder = jit::cache_folder();
+  std::error_code ignored;
+  std::filesystem::create_directories(folder, ignored);
+  if (folder.empty() || access(folder.c_str(), W_OK) != 0) {
+    throw Error(fmt::format(
+        "compiled kernels cannot be kept in '{}': FP8TWIN_CACHE_DIR must name a folder to write to",
+        folder.string()));
+  }
+  fmt::print("{} kernels to compile, about a second each for each thread\n", by_name.size());
+  std::fflush(stdout);
   std::vector<std::pair<std::string, std::string>> failures(by_name.size());
   const std::vector<std::pair<std::string, jit::Source>> sources(by_name.begin(), by_name.end());
   parallel_for(static_cast<std::int64_t>(sources.size()), options.threads, [&](std::int64_t i, int) {
@@ -302,8 +347,36 @@ int compile_only(const TuneOptions& options) {
   return failures.empty() ? 0 : 1;
 }
 
+/// Every shape asked for. Throws Error for one that cannot be read, and for configurations that nobody has.
+std::vector<Shape> shapes_of(const TuneOptions& options) {
+  std::vector<Shape> shapes;
+  for (const std::string& text : options.shapes) {
+    for (const Shape& shape : parse_shapes(text)) {
+      selected_configs(options.configs, shape);
+      shapes.push_back(shape);
+    }
+  }
+  return shapes;
+}
+
+void write_json(const std::string& path, const nlohmann::ordered_json& answer) {
+  const std::string text = answer.dump(1) + "\n";
+  AtomicFile file(path);
+  file.write(std::as_bytes(std::span(text)));
+  file.commit();
+}
+
 int run(const TuneOptions& options) {
-  if (options.compile_only) return compile_only(options);
+  if (std::isnan(options.flush_gb)) throw Error("--flush-gb is not a number");  // CLI11's Range lets it pass
+  const std::vector<Shape> shapes =
+      shapes_of(options);  // what is wrong with them is said before a card is asked for
+  if (options.estimate) {
+    for (const Shape& shape : shapes) print_estimates(shape, options);
+    return 0;
+  }
+  if (options.compile_only) return compile_only(options, shapes);
+  if (!options.json.empty())
+    const AtomicFile json(options.json);  // where it cannot be written, nothing is measured
   KernelTimer timer(options.timer);
   const Device device;
   KernelCache kernels;
@@ -318,17 +391,14 @@ int run(const TuneOptions& options) {
                                    {"method", timer.method()}};
   answer["shapes"] = nlohmann::ordered_json::array();
   Tuner tuner(options, timer, device, kernels, contest);
-  for (const std::string& text : options.shapes) {
-    for (const Shape& shape : parse_shapes(text)) {
-      const std::vector<TuneRow> rows = tuner.tune(shape);
-      print_table(shape, rows, options.most_rows);
-      print_best(rows);
-      print_chosen(shape, rows, static_cast<u32>(device.multiprocessors()));
-      std::fflush(stdout);
-      answer["shapes"].push_back(json_of(shape, rows));
-      if (!options.json.empty())
-        std::ofstream(options.json) << answer.dump(1) << "\n";  // what there is so far
-    }
+  for (const Shape& shape : shapes) {
+    const std::vector<TuneRow> rows = tuner.tune(shape);
+    print_table(shape, rows, options.most_rows);
+    print_best(rows);
+    print_chosen(shape, rows, static_cast<u32>(device.multiprocessors()));
+    std::fflush(stdout);
+    answer["shapes"].push_back(json_of(shape, rows));
+    if (!options.json.empty()) write_json(options.json, answer);  // what there is so far
   }
   return 0;
 }
@@ -341,23 +411,38 @@ int main(int argc, char** argv) {
   TuneOptions options;
   CLI::App app{"Times configurations of the ladder's kernels on an H100 or H200 and ranks them",
                "fp8twin-tune"};
-  app.add_option("--shape", options.shapes, "M,N,K; may be repeated")->required();
+  app.add_option("--shape", options.shapes, "M,N,K or M,N,K;M,N,K ...; may be repeated")->required();
   app.add_option("--configs", options.configs, "all, a step, or names of configurations with commas between")
       ->capture_default_str();
   app.add_option("--skip", options.skip, "configurations to leave out");
-  app.add_option("--rounds", options.rounds, "rounds of the first pass")->capture_default_str();
+  app.add_option("--rounds", options.rounds, "rounds of the first pass")
+      ->check(CLI::Range(1, 10000))
+      ->capture_default_str();
   app.add_option("--final-rounds", options.final_rounds, "rounds of the second pass; 0: none")
+      ->check(CLI::Range(0, 10000))
       ->capture_default_str();
   app.add_option("--finalists", options.finalists, "configurations in the second pass")
+      ->check(CLI::Range(0, 10000))
       ->capture_default_str();
-  app.add_option("--rows", options.most_rows, "rows to print; 0: all")->capture_default_str();
-  app.add_option("--flush-gb", options.flush_gb, "gigabytes written before every run")->capture_default_str();
+  app.add_option("--rows", options.most_rows, "rows to print; 0: all")
+      ->check(CLI::Range(0, 1000000))
+      ->capture_default_str();
+  app.add_option("--flush-gb", options.flush_gb, "gigabytes written before every run")
+      ->check(CLI::Range(0.0, 1000.0))
+      ->capture_default_str();
   app.add_option("--seed", options.seed, "seed of the operands")->capture_default_str();
-  app.add_option("--threads", options.threads, "compilations at a time; 0: one for each hardware thread");
+  app.add_option("--threads", options.threads, "compilations at a time; 0: one for each hardware thread")
+      ->check(CLI::Range(0, 1024));
   app.add_option("--json", options.json, "write all rows to this file");
   app.add_option("--cupti", options.timer.cupti, "CUPTI's library");
   app.add_flag("--events", options.timer.events, "time with events, not with CUPTI");
   app.add_flag("--compile-only", options.compile_only, "compile into the disk cache and stop; needs no GPU");
+  app.add_flag("--estimate", options.estimate,
+               "print what the chooser's model says of its candidates, and why it chooses one, and stop; "
+               "needs no GPU");
+  app.add_option("--multiprocessors", options.multiprocessors, "with --estimate: how many there are")
+      ->check(CLI::Range(1u, 1u << 20))
+      ->capture_default_str();
   app.add_flag("--check", options.check, "compare every configuration's D with the model");
   program_arguments = argv;
   try {

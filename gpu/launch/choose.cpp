@@ -49,7 +49,7 @@ double promotion_cycles(const GemmConfig& config) {
 double product_cycles(const GemmConfig& config) {
   const double product = 2.0 * std::max(config.tile_n, 16u), slabs = config.tile_m / 64.0;
   const double promoted = promotion_cycles(config);
-  if (config.tile_m == 64) return product / config.in_flight + promoted;
+  if (config.tile_m == 64) return std::max(product, product / config.in_flight + promoted);
   const double busy = loaded * product;
   return slabs * std::pow(std::pow(busy, 1.5) + std::pow(promoted, 1.5), 1 / 1.5);
 }

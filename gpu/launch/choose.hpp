@@ -13,7 +13,8 @@
 //   waits      a batch's barriers; TMA's fill of rows past the end of A with zeros, which few rows feel
 //
 // The constants are a fit to measured times of candidates on an H200 (132 multiprocessors, 1.755 GHz), 26 shapes with M = 1 to
-// 8192. Off by 2% (rms) near the best, it says less than a measurement: fp8twin-tune makes one.
+// 8192. On the benchmark's 44 shapes the choice is 0.7% slower than the fastest candidate measured (geometric mean; 7% at most),
+// and its estimate is off by 6% (rms). A measurement says more: fp8twin-tune makes one; with --estimate it prints this model.
 //
 // Modelled: whole waves, tails, clusters. Not modelled: the order of tiles, K beyond whole batches, other clocks and memories.
 #pragma once

@@ -221,3 +221,22 @@ TEST_CASE("the default is offered, and small where D is") {
   CHECK(default_config(7, 1, 1, 1, false, 132).tile_m == 64);
   CHECK(default_config(7, 4096, 7168, 2048, false, 132).tile_m == 128);
 }
+
+TEST_CASE("more stages than a block counts are refused, not counted wrong") {
+  const GemmConfig narrow = {.step = 8, .tile_m = 64, .tile_n = 8, .stages = 2};
+  CHECK_THROWS_AS(plan_gemm(23171, 23171, 524288, narrow, 1), Error);  // 4307398656 stages in 1051611 tiles
+  CHECK_NOTHROW(plan_gemm(23171, 23171, 524288, narrow, 2));
+}
+
+TEST_CASE("the raster's group: all rows where A stays in the L2 cache, else about as high as wide") {
+  const auto shift = [](i64 m, i64 n, i64 k) {
+    const GemmConfig tall = {.step = 8, .tile_m = 256, .tile_n = 128, .stages = 3, .cluster_n = 2};
+    return plan_gemm(m, n, k, tall, 132).raster_shift;
+  };
+  CHECK(shift(4096, 32768, 512) == 4);  // 2 MB of A: 16 rows of tiles in one group
+  CHECK(shift(4200, 32768, 512) == 5);  // 17 of them
+  CHECK(shift(4096, 4096, 4096) == 4);  // 17 MB
+  CHECK(shift(8192, 8192, 8192) == 3);  // 67 MB: 2048 x 66 / 8 * 256 elements a wave
+  CHECK(shift(64, 32768, 512) == 0);    // one row
+  CHECK(shift(4096, 128, 512) < 5);     // one column: any
+}

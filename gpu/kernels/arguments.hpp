@@ -24,7 +24,7 @@ struct GemmArguments {
   u32 m, n, k;
   u32 d_stride;  // elements from one row of D to the next
   TraceArguments trace;
-  bool b_once = false;   // from step 8 on: each line of B is read once, or by rows of tiles at about the same time, so that it need not stay in L2
+  bool b_once = false;   // from step 8 on: memory reads each line of B once, so it need not stay in L2
   u32 raster_shift = 3;  // from step 8 on: a group of raster.hpp is 2^raster_shift rows of tiles
 };
 

@@ -41,7 +41,10 @@ TEST_CASE("the machine gives the model's bits, for every step of the ladder") {
                                 "--schedule mixed --schedule-seed 5", "--schedule-seed 9 --checks off"};
   for (const std::string output : {"bf16", "f32"}) {
     const auto model = run_engine(folder, tails, "--output " + output);
-    for (int step = 1; step <= 7; ++step) {
+    for (int step = 1; step <= 9; ++step) {
+#if defined(__SANITIZE_THREAD__)  // the threads are the same in every step
+      if (step != 1 && step != 4 && step != 8) continue;
+#endif
       const std::string options = "--engine machine --multiprocessors 2 --kernel " + std::to_string(step) +
                                   " --output " + output + " " + orders[(step + (output == "f32")) % 4];
       INFO(options);

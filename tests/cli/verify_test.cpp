@@ -8,13 +8,19 @@
 using namespace fp8twin::test;
 
 TEST_CASE("twenty small problems: model and machine agree, within the budget") {
-  const nlohmann::json json = answer("verify --engines model,machine --count 20 --machine-macs 2e7 --seed 3");
+#if defined(__SANITIZE_THREAD__)  // a minute else, and the same code
+  const int budget = 2'000'000;
+#else
+  const int budget = 20'000'000;
+#endif
+  const nlohmann::json json =
+      answer("verify --engines model,machine --count 20 --seed 3 --machine-macs " + std::to_string(budget));
   CHECK(json["engines"] == nlohmann::json::array({"model", "machine"}));
   CHECK(json["problems"] == 20);
   CHECK(json["differing"] == 0);
   CHECK(json["first"].is_null());
   CHECK(json["seed"] == 3);
-  CHECK(json["macs"]["machine"] <= 20'000'000);
+  CHECK(json["macs"]["machine"] <= budget);
   CHECK(json["macs"]["machine"] == json["macs"]["model"]);
   CHECK(json["elements"] > 20);
 }

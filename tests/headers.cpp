@@ -1,0 +1,1 @@
+// Nothing: the target that the tests' precompiled headers belong to needs a source file.

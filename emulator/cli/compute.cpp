@@ -10,6 +10,7 @@
 #include "emulator/engine/engine.hpp"
 #include "emulator/engine/trace_file.hpp"
 #include "emulator/machine/fault.hpp"
+#include "gpu/launch/gemm_data.hpp"
 
 namespace fp8twin::cli {
 namespace {
@@ -22,29 +23,23 @@ struct Run {
   bool ladder;  // a kernel of the ladder, in a configuration
 };
 
-/// "--trace-tile 0,1", whose tile must be one of D's.
+/// "--trace-tile 0,1": along M and along N, whatever the kernel's tile is. It must be one of D's.
 void set_trace_tile(const ComputeOptions& options, const Problem& problem, RunOptions& run) {
+  std::vector<std::int64_t> at = {0, 0};
   if (!options.trace_tile.empty()) {
-    const std::vector<std::int64_t> at = parse_integers("--trace-tile", options.trace_tile, 0);
+    at = parse_integers("--trace-tile", options.trace_tile, 0);
     if (at.size() != 2) {
       throw Error(
           fmt::format("--trace-tile: found '{}'; two integers such as 0,1 are needed", options.trace_tile));
     }
-    if (at[0] > problem.m || at[1] > problem.n) {
-      throw Error(fmt::format("--trace-tile: {} is past the end of D, which is {} x {}", options.trace_tile,
-                              problem.m, problem.n));
-    }
-    run.trace_tile_m = static_cast<std::uint32_t>(at[0]);
-    run.trace_tile_n = static_cast<std::uint32_t>(at[1]);
   }
-  const std::int64_t row = std::int64_t{run.trace_tile_m} * run.config.tile_m,
-                     column = std::int64_t{run.trace_tile_n} * run.config.tile_n;
-  if (row >= problem.m || column >= problem.n) {
-    throw Error(fmt::format(
-        "--trace: tile {},{} of {} x {} begins at row {}, column {}, and D is {} x {}; needed is a tile of D",
-        run.trace_tile_m, run.trace_tile_n, run.config.tile_m, run.config.tile_n, row, column, problem.m,
-        problem.n));
+  try {
+    check_trace_tile(run.config, problem.m, problem.n, at[0], at[1]);
+  } catch (const Error& error) {
+    throw Error(fmt::format("{}: {}", options.trace_tile.empty() ? "--trace" : "--trace-tile", error.what()));
   }
+  run.trace_tile_m = static_cast<std::uint32_t>(at[0]);
+  run.trace_tile_n = static_cast<std::uint32_t>(at[1]);
 }
 
 Run prepare(const Context& context, const ComputeOptions& options, const Problem& problem) {

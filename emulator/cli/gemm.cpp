@@ -75,8 +75,10 @@ void add_gemm(CLI::App& app, Context& context) {
           "machine, gpu: also write what each step of one tile left behind; fp8twin diff compares two")
       ->type_name("FILE");
   command
-      ->add_option("--trace-tile", options->trace_tile,
-                   "which tile of D, counted along M and along N (default 0,0)")
+      ->add_option(
+          "--trace-tile", options->trace_tile,
+          "which tile of D, counted along M and along N (default 0,0); step 9's have --tile's N rows and M "
+          "columns")
       ->type_name("m,n");
   command->add_flag("--list-configs", options->list_configs,
                     "print the configurations offered (with --kernel: of one step) and leave");

@@ -45,8 +45,10 @@ void add_kernel_options(CLI::App* command, KernelOptions& options) {
                    "faster; 8 with a tile, stages, a cluster or K blocks in flight)")
       ->type_name("STEP");
   command
-      ->add_option("--tile", options.tile,
-                   "machine, gpu: rows and columns of D for each block (default: by M, N and K)")
+      ->add_option(
+          "--tile", options.tile,
+          "machine, gpu: rows and columns of D for each block, in step 9 columns and rows (default: by M, N "
+          "and K)")
       ->type_name("MxN");
   add_optional_integer(command, "--stages", options.stages,
                        "machine, gpu: K blocks in shared memory at a time", 1, 1 << 16);

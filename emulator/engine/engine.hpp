@@ -41,7 +41,7 @@ struct RunOptions {
   // machine and gpu
   GemmConfig config = {};
   std::uint32_t multiprocessors = 0;  // that the persistent kernels fill; 0: all that the engine has
-  std::uint32_t trace_tile_m = 0, trace_tile_n = 0;
+  std::uint32_t trace_tile_m = 0, trace_tile_n = 0;  // of D, along M and along N
 
   // machine
   machine::Schedule schedule = machine::Schedule::random;

@@ -4,6 +4,8 @@
 //   accumulator  F32 [k_blocks, 4, threads, tile_n/2]   promoted  F32 [k_blocks, threads, tile_n/2]
 //   output       BF16 or F32 [tile_m, tile_n]
 //
+// Of step 9 a_tile has rows of B, b_tile rows of A, and the output is a tile of D transposed.
+//
 // Metadata: kind "trace", m, n, k, kernel, tile, stages, cluster, from step 8 on in_flight, output, trace_tile and kernels, the
 // digest of the kernels' sources. emulator/report/trace.hpp reads it; docs/files.md has the page.
 #pragma once
@@ -25,7 +27,7 @@ Metadata config_metadata(const GemmConfig& config);
 struct TracedRun {
   std::int64_t m = 0, n = 0, k = 0;
   GemmConfig config;
-  std::uint32_t tile_m = 0, tile_n = 0;  // the traced tile, in tiles
+  std::uint32_t tile_m = 0, tile_n = 0;  // the traced tile of D, along M and along N
 };
 
 /// `metadata`: what the run says of itself (engine, device, seed, ...).

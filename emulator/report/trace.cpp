@@ -138,16 +138,24 @@ std::optional<TraceDifference> in_block(const Trace& a, const Trace& b, std::int
   return std::nullopt;
 }
 
+std::optional<TraceDifference> first_difference(const Trace& a, const Trace& b) {
+  for (std::int64_t block = 0; block < a.blocks; ++block) {
+    if (auto found = in_block(a, b, block)) return found;
+  }
+  if (const auto at = first_in(a.output, b.output, 0, 1)) return in_output(a.output, b.output, *at);
+  return std::nullopt;
+}
+
 }  // namespace
 
 bool is_trace(const TensorFile& file) { return said(file, "kind") == "trace"; }
 
 std::string TraceDifference::sentence() const {
-  const std::string what = thread
-                               ? fmt::format("thread {}, register {} (row {}, column {} of the tile of D)",
-                                             *thread, *reg, row, column)
-                               : fmt::format("byte {} of shared row {} (row {}, column {} of the block's {})",
-                                             index[2], index[1], row, column, tensor == "a_tile" ? "A" : "B");
+  const std::string what =
+      thread ? fmt::format("thread {}, register {} (row {}, column {} of the tile of D{})", *thread, *reg,
+                           row, column, swapped ? " transposed" : "")
+             : fmt::format("byte {} of shared row {} (row {}, column {} of the block's {})", index[2],
+                           index[1], row, column, (tensor == "a_tile") != swapped ? "A" : "B");
   return fmt::format("{}: {} holds {} {} in a and {} {} in b", step, what, word_text(dtype, a),
                      word_hex(dtype, a), word_text(dtype, b), word_hex(dtype, b));
 }
@@ -160,11 +168,9 @@ std::optional<TraceDifference> first_trace_difference(const TensorFile& a_file, 
     throw Error(fmt::format("{} and {}: the metadata say one configuration, the tensors' shapes two",
                             a_file.path, b_file.path));
   }
-  for (std::int64_t block = 0; block < a.blocks; ++block) {
-    if (auto found = in_block(a, b, block)) return found;
-  }
-  if (const auto at = first_in(a.output, b.output, 0, 1)) return in_output(a.output, b.output, *at);
-  return std::nullopt;
+  std::optional<TraceDifference> found = first_difference(a, b);
+  if (found) found->swapped = said(a_file, "kernel") == "gemm_9_swapped";
+  return found;
 }
 
 }  // namespace fp8twin

@@ -30,6 +30,7 @@ struct TraceDifference {
   std::optional<std::int64_t> thread,
       reg;                           // of the warpgroups that multiply; none for a tile in shared memory
   std::int64_t row = 0, column = 0;  // tiles: row and column of A or B's block; else of the tile of D
+  bool swapped = false;              // of step 9: a_tile is B's, b_tile A's, and the tile one of D transposed
 
   /// "block 2, k32 step 1: thread 77, register 43 (row 43, column 83 of the tile) holds 1 0x3f800000 in a, ... in b"
   std::string sentence() const;

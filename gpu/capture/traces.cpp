@@ -17,7 +17,7 @@ namespace {
 struct TraceCase {
   std::int64_t m, n, k;
   GemmConfig config;
-  u32 tile_m, tile_n;  // the traced tile
+  u32 tile_m, tile_n;  // the traced tile of D, along M and along N
 };
 
 /// Steps 1 to 7 on one shape with tails; then a K of one block, a wide tile, and the last tile of a matrix. Of step 8 the
@@ -35,7 +35,7 @@ std::vector<TraceCase> cases() {
   list.push_back({129, 200, 48, {.step = 7, .tile_m = 128, .tile_n = 48, .stages = 4, .cluster_n = 2}, 0, 3});
   list.push_back({333, 576, 400, {.step = 4, .tile_m = 64, .tile_n = 16, .stages = 2}, 5, 35});
   list.push_back({300, 136, 100, {.step = 8, .tile_m = 256, .tile_n = 8, .stages = 3}, 0, 16});
-  list.push_back({100, 136, 200, {.step = 9, .tile_m = 64, .tile_n = 8, .stages = 3, .in_flight = 4}, 1, 5});
+  list.push_back({100, 136, 200, {.step = 9, .tile_m = 64, .tile_n = 8, .stages = 3, .in_flight = 4}, 5, 1});
   return list;
 }
 

@@ -10,7 +10,7 @@ namespace fp8twin {
 /// Where a traced launch writes (trace_layout.hpp says what), and the one tile it follows.
 struct TraceArguments {
   void* words = nullptr;
-  u32 tile_m = 0, tile_n = 0;  // in tiles
+  u32 tile_m = 0, tile_n = 0;  // in tiles of the product as the kernel sees it
 };
 
 /// D [m,n] = A [m,k] B [n,k]^T with a scale for each row of A and each 128 rows of B, for each 128 of k. Row-major; the

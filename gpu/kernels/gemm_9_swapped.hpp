@@ -4,7 +4,7 @@
 //   arguments.b    boxes of A's rows      tile_n = 8, 16, ... tokens
 //   arguments.a_scale                     boxes of tile_n scales of A
 //
-// All else is step 8. A tile's row is a column of D here, and so are the rows and columns of a trace.
+// All else is step 8. A tile's row is a column of D here, and so it is in a trace, whose a_tile has rows of B.
 //
 // Config as in step 8, with swapped.
 #pragma once

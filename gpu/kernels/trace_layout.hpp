@@ -6,7 +6,9 @@
 //   promoted     [k_blocks][threads][tile_n / 2]            FP32, after each K block
 //   output       [tile_m][tile_n]                           the bits stored (BF16 in the low half), zero past D's ends
 //
-// `threads` are the consumers', 128 for each 64 rows. Kernel and host take every offset from here.
+// `threads` are 128 for each slab of 64 rows: the consumers', unless a warpgroup has two slabs (tiles of 256 rows) and its
+// threads count twice. Of step 9 A and B change places, and the output is a tile of D transposed. Kernel and host take every
+// offset from here.
 #pragma once
 
 #include "gpu/kernels/config.hpp"

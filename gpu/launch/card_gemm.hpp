@@ -30,7 +30,7 @@ void launch_on_card(const Kernel& kernel, const LaunchPlan& plan, const TmaGemmA
                     bool overlap = false);
 
 struct CardGemmOptions {
-  u32 trace_tile_m = 0, trace_tile_n = 0;  // in tiles
+  u32 trace_tile_m = 0, trace_tile_n = 0;  // of D, along M and along N
 };
 
 /// A planned problem on the card. Needs a Device made before it.

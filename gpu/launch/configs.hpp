@@ -45,6 +45,9 @@ struct GemmConfig {
   u32 slabs() const { return tile_m == 256 ? 2 : 1; }
   /// The rows of a tile are B's: it is one of D transposed.
   bool swapped() const { return step == 9; }
+  /// Rows and columns of D that a tile covers.
+  u32 rows_of_d() const { return swapped() ? tile_n : tile_m; }
+  u32 columns_of_d() const { return swapped() ? tile_m : tile_n; }
   /// D leaves through a tensor map.
   bool stores_by_tma() const { return step >= 7; }
   /// A's scales come through a tensor map, transposed.

@@ -24,6 +24,17 @@ std::vector<u8> moved_rows(std::span<const u8> bytes, u64 rows, u64 width, u64 f
 
 }  // namespace
 
+void check_trace_tile(const GemmConfig& config, i64 m, i64 n, i64 tile_m, i64 tile_n) {
+  const i64 rows = config.rows_of_d(), columns = config.columns_of_d();
+  const i64 tiles_m = (m + rows - 1) / rows, tiles_n = (n + columns - 1) / columns;
+  if (tile_m < tiles_m && tile_n < tiles_n) return;
+  throw Error(fmt::format(
+      "there is no tile {},{}; needed is a tile of D, counted from 0: D is {} x {} and has {} along M and {} "
+      "along N, of {} x {}{}",
+      tile_m, tile_n, m, n, tiles_m, tiles_n, rows, columns,
+      config.swapped() ? fmt::format(" ({}x{} of D transposed)", config.tile_m, config.tile_n) : ""));
+}
+
 void check_operands(const LaunchPlan& plan, const GemmOperands& operands, u32 trace_tile_m,
                     u32 trace_tile_n) {
   const u64 k_blocks = plan.k_blocks(), n_blocks = (u64{plan.n} + 127) / 128;
@@ -32,12 +43,7 @@ void check_operands(const LaunchPlan& plan, const GemmOperands& operands, u32 tr
   need("a_scale", operands.a_scale.size(), plan.m * k_blocks);
   need("b_scale", operands.b_scale.size(), n_blocks * k_blocks);
   if (!plan.config.trace || plan.grid_x == 0) return;
-  const u64 row = u64{trace_tile_m} * plan.config.tile_m, column = u64{trace_tile_n} * plan.config.tile_n;
-  if (row >= plan.rows() || column >= plan.columns()) {
-    throw Error(fmt::format("the tile to trace, {},{}, begins at row {}, column {}: D{} is {} x {}",
-                            trace_tile_m, trace_tile_n, row, column,
-                            plan.config.swapped() ? " transposed" : "", plan.rows(), plan.columns()));
-  }
+  check_trace_tile(plan.config, plan.m, plan.n, trace_tile_m, trace_tile_n);
 }
 
 std::vector<float> arranged_scales(const LaunchPlan& plan, std::span<const float> a_scale) {

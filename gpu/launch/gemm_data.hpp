@@ -24,6 +24,10 @@ struct GemmResult {
   std::vector<u32> trace;  // plan.trace() says what is where; empty without config.trace
 };
 
+/// Throws Error unless D [m,n] has tile tile_m,tile_n: counted from 0 along M and along N, in config.rows_of_d() and
+/// config.columns_of_d().
+void check_trace_tile(const GemmConfig& config, i64 m, i64 n, i64 tile_m, i64 tile_n);
+
 /// Throws Error unless the spans have the sizes that the plan's extents say, and the traced tile is one of D's.
 void check_operands(const LaunchPlan& plan, const GemmOperands& operands, u32 trace_tile_m, u32 trace_tile_n);
 

@@ -8,7 +8,7 @@ namespace fp8twin {
 
 struct MachineGemmOptions {
   machine::LaunchOptions launch = {};      // its memory is set here
-  u32 trace_tile_m = 0, trace_tile_n = 0;  // in tiles
+  u32 trace_tile_m = 0, trace_tile_n = 0;  // of D, along M and along N
 };
 
 struct MachineGemmResult : GemmResult {

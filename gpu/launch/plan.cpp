@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <utility>
 
 #include "emulator/support/error.hpp"
 #include "gpu/kernels/raster.hpp"
@@ -142,10 +143,12 @@ LaunchPlan plan_gemm(i64 m, i64 n, i64 k, const GemmConfig& config, u32 multipro
 
 GemmArguments arguments_of(const LaunchPlan& plan, const u8* a, const float* a_scale, const u8* b,
                            const float* b_scale, void* d, const TraceArguments& trace) {
-  return {a,       a_scale,     b,
-          b_scale, d,           plan.m,
-          plan.n,  plan.k,      static_cast<u32>(plan.d_stride),
-          trace,   plan.b_once, plan.raster_shift};
+  TraceArguments followed = trace;
+  if (plan.config.swapped()) std::swap(followed.tile_m, followed.tile_n);
+  return {a,        a_scale,     b,
+          b_scale,  d,           plan.m,
+          plan.n,   plan.k,      static_cast<u32>(plan.d_stride),
+          followed, plan.b_once, plan.raster_shift};
 }
 
 }  // namespace fp8twin

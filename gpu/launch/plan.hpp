@@ -44,7 +44,8 @@ struct LaunchPlan {
 /// Throws Error when the configuration is not offered, or an extent is beyond what the kernel takes.
 LaunchPlan plan_gemm(i64 m, i64 n, i64 k, const GemmConfig& config, u32 multiprocessors);
 
-/// The kernel's scalar arguments and pointers. Tensor maps are the launcher's to encode.
+/// The kernel's scalar arguments and pointers. Tensor maps are the launcher's to encode. `trace` has its tile as all of the
+/// host counts it, along M and along N of D; here it becomes the kernel's, which may compute D transposed.
 GemmArguments arguments_of(const LaunchPlan& plan, const u8* a, const float* a_scale, const u8* b,
                            const float* b_scale, void* d, const TraceArguments& trace);
 

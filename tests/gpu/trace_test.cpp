@@ -50,15 +50,16 @@ struct Traced {
   RandomGemm problem;
   LaunchPlan plan;
   TraceLayout layout;
-  u32 tile_m, tile_n;
+  u32 tile_m, tile_n;  // as the kernel counts
   MachineGemmResult result;
 
+  /// Tile m,n of D, along M and along N.
   Traced(const RandomGemm& problem_, const GemmConfig& config, u32 m, u32 n)
       : problem(problem_),
         plan(plan_gemm(problem.m, problem.n, problem.k, config, 2)),
         layout(plan.trace()),
-        tile_m(m),
-        tile_n(n),
+        tile_m(config.swapped() ? n : m),
+        tile_n(config.swapped() ? m : n),
         result(run_on_machine(plan, problem.operands(),
                               {.launch = {.threads = 1}, .trace_tile_m = m, .trace_tile_n = n})) {}
 
@@ -164,7 +165,8 @@ TEST_CASE("every step's trace is what the model says, probe by probe") {
     if (step >= 6) (step == 6 ? config.cluster_m : config.cluster_n) = 2;
     INFO(config.name());
     const RandomGemm& problem = config.swapped() ? swapped : straight;
-    const Traced traced(problem, config, 1, 6);  // a tile that hangs over D's ends
+    const Traced traced = config.swapped() ? Traced(problem, config, 6, 1)
+                                           : Traced(problem, config, 1, 6);  // it hangs over D's ends
     REQUIRE(traced.result.trace.size() == traced.layout.words());
     traced.check_sections();
     traced.check_output();
@@ -205,4 +207,31 @@ TEST_CASE("a tile that D does not have cannot be traced") {
       plan_gemm(64, 16, 128, {.step = 1, .tile_m = 64, .tile_n = 16, .stages = 1, .trace = true}, 2);
   CHECK_THROWS_AS(run_on_machine(plan, problem.operands(), {.trace_tile_m = 1}), Error);
   CHECK_THROWS_AS(run_on_machine(plan, problem.operands(), {.trace_tile_n = 1}), Error);
+}
+
+TEST_CASE("a tile to trace is counted along M and along N of D, whatever the kernel's tile is") {
+  const auto refusal = [](const GemmConfig& config, i64 m, i64 n, i64 tile_m, i64 tile_n) -> std::string {
+    try {
+      check_trace_tile(config, m, n, tile_m, tile_n);
+    } catch (const Error& error) {
+      return error.what();
+    }
+    return "";
+  };
+  const GemmConfig straight{.step = 8, .tile_m = 64, .tile_n = 8},
+      swapped{.step = 9, .tile_m = 64, .tile_n = 8};
+  CHECK(refusal(straight, 65, 16, 1, 1) == "");
+  CHECK(refusal(straight, 65, 16, 2, 0) ==
+        "there is no tile 2,0; needed is a tile of D, counted from 0: D is 65 x 16 and has 2 along M and 2 "
+        "along "
+        "N, of 64 x 8");
+  CHECK(refusal(straight, 65, 16, 0, 2) != "");
+  CHECK(refusal(swapped, 16, 65, 1, 1) == "");
+  CHECK(refusal(swapped, 16, 65, 2, 0) != "");
+  CHECK(refusal(swapped, 16, 65, 0, 2) ==
+        "there is no tile 0,2; needed is a tile of D, counted from 0: D is 16 x 65 and has 2 along M and 2 "
+        "along "
+        "N, of 8 x 64 (64x8 of D transposed)");
+  CHECK(refusal(straight, 0, 8, 0, 0) != "");
+  CHECK(refusal(straight, 65, 16, i64{1} << 40, 0) != "");
 }

@@ -101,6 +101,21 @@ TEST_CASE("the bytes of a tile, through the swizzle") {
              contains_text("byte 97 of shared row 9 (row 9, column 113 of the block's B)"));
 }
 
+TEST_CASE("of step 9: B's rows are in a_tile, A's in b_tile, and D is transposed") {
+  MadeTrace a, b;
+  a.file.metadata["kernel"] = b.file.metadata["kernel"] = "gemm_9_swapped";
+  const auto sentence = [&] { return first_trace_difference(a.file, b.file)->sentence(); };
+  b.words["output"][16 * 25 + 10] ^= 1;
+  CHECK_THAT(sentence(),
+             contains_text("thread 37, register 6 (row 25, column 10 of the tile of D transposed)"));
+  b.words["b_tile"][0] ^= 1;
+  CHECK_THAT(sentence(),
+             contains_text("block 0, tile b: byte 0 of shared row 0 (row 0, column 0 of the block's A)"));
+  b.words["a_tile"][0] ^= 1;
+  CHECK_THAT(sentence(),
+             contains_text("block 0, tile a: byte 0 of shared row 0 (row 0, column 0 of the block's B)"));
+}
+
 TEST_CASE("an output's owner") {
   MadeTrace a, b;
   b.words["output"][16 * (64 + 25) + 10] ^= 1;

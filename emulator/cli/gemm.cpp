@@ -80,8 +80,9 @@ void add_gemm(CLI::App& app, Context& context) {
           "which tile of D, counted along M and along N (default 0,0); step 9's have --tile's N rows and M "
           "columns")
       ->type_name("m,n");
-  command->add_flag("--list-configs", options->list_configs,
-                    "print the configurations offered (with --kernel: of one step) and leave");
+  command->add_flag(
+      "--list-configs", options->list_configs,
+      "print the configurations offered (with --kernel: of one step) and leave; more are accepted");
   command->add_flag("--dump-ptx{-}", options->dump_ptx,
                     "print the kernel's PTX and leave; --dump-ptx=FILE writes it (needs NVRTC, no card)");
   command->callback([&context, options] { run_gemm(context, *options); });

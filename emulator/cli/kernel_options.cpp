@@ -135,7 +135,7 @@ std::uint32_t width_with_cluster(const GemmConfig& config) {
                                            : accepted.tile_n >= config.tile_n && accepted.tile_n < best);
     if (better) best = accepted.tile_n;
   }
-  return best ? best : config.tile_n;  // none: check_offered says why
+  return best ? best : config.tile_n;  // none: check_accepted says why
 }
 
 }  // namespace
@@ -162,7 +162,7 @@ GemmConfig config_for(const KernelOptions& options, std::int64_t m, std::int64_t
   } else if (!nothing) {
     config.stages = usual_stages(config);
   }
-  check_offered(config);
+  check_accepted(config);
   return config;
 }
 

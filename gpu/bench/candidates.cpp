@@ -57,7 +57,7 @@ GemmConfig config_from_name(std::string_view name) {
     if (!config.output_f32 && !reader.has("_bf16")) continue;
     config.trace = reader.has("_trace");
     if (config.name() != name) continue;
-    check_offered(config);
+    check_accepted(config);
     return config;
   }
   throw Error(

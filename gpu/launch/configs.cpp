@@ -135,26 +135,26 @@ std::vector<GemmConfig> accepted_configs(int step) {
   return all;
 }
 
-void check_offered(const GemmConfig& config) {
+void check_accepted(const GemmConfig& config) {
   const std::string_view step = step_name(config.step);
-  const auto is_any_of = [](u32 value, const std::vector<u32>& offered) {
-    return std::find(offered.begin(), offered.end(), value) != offered.end();
+  const auto is_any_of = [](u32 value, const std::vector<u32>& accepted) {
+    return std::find(accepted.begin(), accepted.end(), value) != accepted.end();
   };
-  if (const std::vector<u32> offered = heights(config.step); !is_any_of(config.tile_m, offered)) {
-    throw Error(fmt::format("{}: tiles of {} rows are not offered; offered are {}", step, config.tile_m,
-                            fmt::join(offered, ", ")));
+  if (const std::vector<u32> accepted = heights(config.step); !is_any_of(config.tile_m, accepted)) {
+    throw Error(fmt::format("{}: tiles of {} rows are not accepted; accepted are {}", step, config.tile_m,
+                            fmt::join(accepted, ", ")));
   }
-  if (const std::vector<u32> offered = widths(config.step); !is_any_of(config.tile_n, offered)) {
-    throw Error(fmt::format("{}: tiles of {} columns are not offered; offered are {}", step, config.tile_n,
-                            fmt::join(offered, ", ")));
+  if (const std::vector<u32> accepted = widths(config.step); !is_any_of(config.tile_n, accepted)) {
+    throw Error(fmt::format("{}: tiles of {} columns are not accepted; accepted are {}", step, config.tile_n,
+                            fmt::join(accepted, ", ")));
   }
   const Cluster cluster{config.cluster_m, config.cluster_n};
-  const std::vector<Cluster> offered = clusters(config.step);
-  if (std::none_of(offered.begin(), offered.end(),
+  const std::vector<Cluster> accepted = clusters(config.step);
+  if (std::none_of(accepted.begin(), accepted.end(),
                    [&](Cluster one) { return one.m == cluster.m && one.n == cluster.n; })) {
     std::vector<std::string> texts;
-    for (const Cluster one : offered) texts.push_back(one.text());
-    throw Error(fmt::format("{}: clusters of {} are not offered; offered {} {}", step, cluster.text(),
+    for (const Cluster one : accepted) texts.push_back(one.text());
+    throw Error(fmt::format("{}: clusters of {} are not accepted; accepted {} {}", step, cluster.text(),
                             texts.size() == 1 ? "is" : "are", fmt::join(texts, ", ")));
   }
   if (!parts(config.tile_n, cluster)) {
@@ -164,9 +164,10 @@ void check_offered(const GemmConfig& config) {
   }
   if (const std::vector<u32> numbers = numbers_in_flight(config.step);
       !is_any_of(config.in_flight, numbers) || !fits_batch(config)) {
-    throw Error(fmt::format("{}: {} K blocks in flight with tiles of {} rows are not offered; offered are {}",
-                            step, config.in_flight, config.tile_m,
-                            config.slabs() == 1 ? fmt::format("{}", fmt::join(numbers, ", ")) : "1"));
+    throw Error(
+        fmt::format("{}: {} K blocks in flight with tiles of {} rows are not accepted; accepted are {}", step,
+                    config.in_flight, config.tile_m,
+                    config.slabs() == 1 ? fmt::format("{}", fmt::join(numbers, ", ")) : "1"));
   }
   if (config.step >= 8 && !fits_registers(config)) {
     throw Error(fmt::format(

@@ -1,4 +1,4 @@
-// The configurations of the ladder's kernels: what is offered, and what each step can take.
+// The configurations of the ladder's kernels: what each step accepts, and what is offered of it.
 //
 //   step                   tile      stages     cluster             threads
 //   1 gemm_1_one_tile      64 x N    1          -                   128
@@ -81,7 +81,7 @@ std::vector<GemmConfig> accepted_configs(int step);
 std::vector<GemmConfig> candidate_configs(int step, bool output_f32);
 
 /// Throws Error with one sentence when the step does not accept the configuration.
-void check_offered(const GemmConfig& config);
+void check_accepted(const GemmConfig& config);
 
 /// What a step uses when nothing is asked for: a sane tile for the shape.
 GemmConfig default_config(int step, i64 m, i64 n, i64 k, bool output_f32, u32 multiprocessors);

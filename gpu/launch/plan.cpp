@@ -117,7 +117,7 @@ void set_grid(LaunchPlan& plan, u32 multiprocessors) {
 TraceLayout LaunchPlan::trace() const { return {config.tile_m, config.tile_n, k_blocks()}; }
 
 LaunchPlan plan_gemm(i64 m, i64 n, i64 k, const GemmConfig& config, u32 multiprocessors) {
-  check_offered(config);
+  check_accepted(config);
   LaunchPlan plan;
   plan.config = config;
   plan.m = extent(m, "M");

@@ -41,7 +41,7 @@ struct LaunchPlan {
   u64 d_bytes() const { return u64{m} * d_stride * (config.output_f32 ? 4 : 2); }
 };
 
-/// Throws Error when the configuration is not offered, or an extent is beyond what the kernel takes.
+/// Throws Error when the configuration is not accepted, or an extent is beyond what the kernel takes.
 LaunchPlan plan_gemm(i64 m, i64 n, i64 k, const GemmConfig& config, u32 multiprocessors);
 
 /// The kernel's scalar arguments and pointers. Tensor maps are the launcher's to encode. `trace` has its tile as all of the

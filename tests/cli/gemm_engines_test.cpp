@@ -202,13 +202,13 @@ TEST_CASE("options and problems that do not fit are a sentence") {
   refuses(machine + " --kernel 10", "'10' is no kernel");
   refuses(machine + " --kernel gemm", "'gemm' is no kernel");
   refuses(machine + " --tile 64", "--tile: found \"64\"");
-  refuses(machine + " --tile 64x100", "tiles of 100 columns are not offered");
+  refuses(machine + " --tile 64x100", "tiles of 100 columns are not accepted");
   refuses(machine + " --kernel 1 --stages 2", "found 2");
   refuses(machine + " --stages 0", "0 is out of range");
   refuses(machine + " --kernel 7 --in-flight 2", "2 K blocks in flight with tiles of");
-  refuses(machine + " --tile 64x16 --in-flight 3", "offered are 1, 2, 4, 8");
+  refuses(machine + " --tile 64x16 --in-flight 3", "accepted are 1, 2, 4, 8");
   refuses(machine + " --in-flight 0", "0 is out of range");
-  refuses(machine + " --kernel 7 --cluster 4x1", "clusters of 4x1 are not offered");
+  refuses(machine + " --kernel 7 --cluster 4x1", "clusters of 4x1 are not accepted");
   refuses(machine + " --schedule soon", "--schedule: 'soon' is no schedule");
   refuses(machine + " --schedule-seed -1", "--schedule-seed");
   refuses(machine + " --checks maybe", "--checks: found \"maybe\"");

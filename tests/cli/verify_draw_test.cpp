@@ -67,13 +67,13 @@ TEST_CASE("every configuration of an output comes before any comes again, in an 
   CHECK_FALSE(same_order);
 }
 
-TEST_CASE("runs are offered, and stages vary on the machine") {
+TEST_CASE("runs are accepted, and stages vary on the machine") {
   const Drawer drawer(8, {"machine", "gpu"}, 3);
   std::set<u32> stages;
   for (std::int64_t i = 0; i < 200; ++i) {
     const Draw draw = drawer.draw(i, any);
     for (const RunOptions& run : draw.runs) {
-      CHECK_NOTHROW(check_offered(run.config));
+      CHECK_NOTHROW(check_accepted(run.config));
       CHECK(run.config.step == 3);
       CHECK(run.config.output_f32 == (draw.output == DType::f32));
     }

@@ -16,7 +16,7 @@ namespace {
 
 std::string refusal(const GemmConfig& config) {
   try {
-    check_offered(config);
+    check_accepted(config);
   } catch (const Error& error) {
     return error.what();
   }
@@ -135,22 +135,21 @@ TEST_CASE(
   CHECK(offered_configs(3) == accepted_configs(3));
 }
 
-TEST_CASE("what is not offered is refused in a sentence that says what is") {
+TEST_CASE("what is not accepted is refused in a sentence that says what is") {
   CHECK_THROWS_AS(step_from_name("gemm_8"), Error);
   CHECK(refusal({.step = 2, .tile_m = 128, .stages = 1}) ==
-        "gemm_2_tma: tiles of 128 rows are not offered; offered are 64");
-  CHECK(
-      refusal({.tile_n = 100}).find("gemm_7_full: tiles of 100 columns are not offered; offered are 8, 16") ==
-      0);
+        "gemm_2_tma: tiles of 128 rows are not accepted; accepted are 64");
+  CHECK(refusal({.tile_n = 100})
+            .find("gemm_7_full: tiles of 100 columns are not accepted; accepted are 8, 16") == 0);
   CHECK(refusal({.step = 5, .cluster_m = 2}) ==
-        "gemm_5_persistent: clusters of 2x1 are not offered; offered is 1x1");
+        "gemm_5_persistent: clusters of 2x1 are not accepted; accepted is 1x1");
   CHECK(refusal({.cluster_m = 2, .cluster_n = 2}) ==
-        "gemm_7_full: clusters of 2x2 are not offered; offered are 1x1, 2x1, 1x2");
+        "gemm_7_full: clusters of 2x2 are not accepted; accepted are 1x1, 2x1, 1x2");
   CHECK(refusal({.tile_n = 24, .cluster_m = 2}).find("no halves of whole eights") != std::string::npos);
   CHECK(refusal({.step = 8, .tile_m = 128, .tile_n = 24, .cluster_m = 4})
             .find("has no quarters of whole eights") != std::string::npos);
   CHECK(refusal({.step = 8, .tile_m = 256, .tile_n = 64, .stages = 3, .in_flight = 2}) ==
-        "gemm_8_overlapped: 2 K blocks in flight with tiles of 256 rows are not offered; offered are 1");
+        "gemm_8_overlapped: 2 K blocks in flight with tiles of 256 rows are not accepted; accepted are 1");
   CHECK(refusal({.step = 8, .tile_m = 256, .tile_n = 192, .stages = 2}) ==
         "gemm_8_overlapped: a tile of 256x192 with 1 in flight needs 288 registers of a thread for sums; 192 "
         "are the most");
@@ -204,7 +203,7 @@ TEST_CASE("extents beyond what a kernel takes are refused; empty ones launch not
   CHECK(plan_gemm(8, 8, 0, config, 132).grid_x == 1);
 }
 
-TEST_CASE("the default is offered, and small where D is") {
+TEST_CASE("the default is accepted, and small where D is") {
   for (int step = first_step; step <= last_step; ++step) {
     for (const bool f32 : {false, true}) {
       for (const auto& [m, n] : {std::pair<i64, i64>{1, 1}, {64, 2112}, {4096, 7168}, {333, 1000}}) {

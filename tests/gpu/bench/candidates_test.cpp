@@ -34,9 +34,9 @@ TEST_CASE("names that are none") {
   }
 }
 
-TEST_CASE("a name of a configuration that is not offered gets the reason") {
+TEST_CASE("a name of a configuration that is not accepted gets the reason") {
   CHECK_THROWS_WITH(config_from_name("gemm_2_tma_128x128_s1_c1x1_bf16"),
-                    "gemm_2_tma: tiles of 128 rows are not offered; offered are 64");
+                    "gemm_2_tma: tiles of 128 rows are not accepted; accepted are 64");
 }
 
 TEST_CASE("candidates: what a step accepts with BF16 output, all of it up to step 7") {

@@ -54,15 +54,16 @@ void add_kernel_options(CLI::App* command, KernelOptions& options) {
                        "machine, gpu: K blocks in shared memory at a time", 1, 1 << 16);
   command
       ->add_option("--cluster", options.cluster,
-                   "machine, gpu: blocks that share a tile of B (2x1) or of A (1x2)")
+                   "machine, gpu: blocks that share a tile of B (2x1) or of A (1x2; in step 9 the other way "
+                   "round), from step 6 on; steps 8 and 9 take 2x2, 4x1 and 1x4, too")
       ->type_name("XxY");
   add_optional_integer(
       command, "--in-flight", options.in_flight,
       "machine, gpu: K blocks of a stage, from step 8 on (default: by M, N and K; with --tile 1)", 1, 64);
-  add_optional_integer(
-      command, "--multiprocessors", options.multiprocessors,
-      "machine, gpu: how many the persistent kernels fill (default: the card's; machine: an H200's 132)", 1,
-      most_multiprocessors);
+  add_optional_integer(command, "--multiprocessors", options.multiprocessors,
+                       "machine, gpu: how many the persistent kernels fill (default: the card's; machine: an "
+                       "H200's 132); also changes which configuration is chosen",
+                       1, most_multiprocessors);
 }
 
 void add_schedule_options(CLI::App* command, KernelOptions& options) {

@@ -2,6 +2,8 @@
 // the files say of how they were made, and a sentence for each option that does not fit.
 #include <filesystem>
 #include <set>
+#include <sstream>
+#include <string>
 #include <vector>
 
 #include "emulator/files/tensor.hpp"
@@ -122,6 +124,21 @@ TEST_CASE("what is not said is chosen for the shape; a tile without a kernel is 
   CHECK(swapped["in_flight"] == "2");
   CHECK(run_engine(folder, problem, "--engine machine --kernel 9 --tile 64x8 --in-flight 2") == model);
   CHECK(answer(command + " --multiprocessors 1")["cluster"] == "1x1");
+}
+
+TEST_CASE("the help says which clusters there are, and what else decides the choice") {
+  std::istringstream words(succeeds("gemm --help"));
+  std::string help;  // on one line
+  for (std::string word; words >> word;) help += word + " ";
+  CHECK_THAT(help, contains_text("steps 8 and 9 take 2x2, 4x1 and 1x4"));
+  CHECK_THAT(help, contains_text("also changes which configuration is chosen"));
+  CHECK_THAT(help, contains_text("which tile of D, counted along M and along N"));
+
+  const Folder folder;
+  const std::string problem = make_problem(folder, "--m 256 --n 1024 --k 128");
+  const std::string command =
+      "gemm " + problem + " -o " + (folder / "d.npy") + " --engine machine --checks off";
+  CHECK(answer(command)["tile"] != answer(command + " --multiprocessors 1")["tile"]);
 }
 
 TEST_CASE("what is offered, of all steps and of one") {

@@ -18,18 +18,16 @@
 #include <cmath>
 #include <cstdio>
 #include <cstdlib>
-#include <filesystem>
-#include <map>
 #include <memory>
 #include <nlohmann/json.hpp>
 
 #include "emulator/files/atomic_file.hpp"
 #include "emulator/support/error.hpp"
-#include "emulator/support/parallel.hpp"
 #include "gpu/bench/candidates.hpp"
 #include "gpu/bench/card_problem.hpp"
 #include "gpu/bench/contest.hpp"
-#include "gpu/jit/disk_cache.hpp"
+#include "gpu/bench/estimates.hpp"
+#include "gpu/bench/precompile.hpp"
 #include "gpu/jit/kernels.hpp"
 #include "gpu/launch/choose.hpp"
 
@@ -282,71 +280,6 @@ nlohmann::ordered_json json_of(const Shape& shape, const std::vector<TuneRow>& r
   return {{"m", shape.m}, {"n", shape.n}, {"k", shape.k}, {"configs", list}};
 }
 
-/// What the chooser's model says of its candidates, the best first, and of the one chosen: why.
-void print_estimates(const Shape& shape, const TuneOptions& options) {
-  std::vector<std::pair<double, GemmConfig>> ranked;
-  for (const int step : {8, 9}) {
-    for (const GemmConfig& config : candidate_configs(step, false)) {
-      const Estimate e = estimate(shape.m, shape.n, shape.k, config, options.multiprocessors);
-      if (e.resident > 0) ranked.emplace_back(e.total, config);
-    }
-  }
-  std::stable_sort(ranked.begin(), ranked.end(),
-                   [](const auto& a, const auto& b) { return a.first < b.first; });
-  if (options.most_rows > 0 && ranked.size() > static_cast<std::size_t>(options.most_rows)) {
-    ranked.resize(static_cast<std::size_t>(options.most_rows));
-  }
-  fmt::print(
-      "\n{} on {} multiprocessors, estimated in microseconds; not measured\n{:<42} {:>9} {:>6} {:>7} {:>7} "
-      "{:>7} {:>8} {:>7} {:>6} {:>6}\n",
-      shape.name(), options.multiprocessors, "candidate", "time", "waves", "memory", "caches", "copies",
-      "products", "stores", "start", "waits");
-  for (const auto& [total, config] : ranked) {
-    const Estimate e = estimate(shape.m, shape.n, shape.k, config, options.multiprocessors);
-    fmt::print("{:<42} {:>9.2f} {:>6} {:>7.2f} {:>7.2f} {:>7.2f} {:>8.2f} {:>7.2f} {:>6.2f} {:>6.2f}\n",
-               config.name(), total, e.waves, e.memory, e.caches, e.copies, e.products, e.stores,
-               e.start + e.last_store, e.waits);
-  }
-  const GemmConfig chosen = choose_config(shape.m, shape.n, shape.k, false, options.multiprocessors);
-  fmt::print("chosen: {}: {}\n", chosen.name(),
-             why(estimate(shape.m, shape.n, shape.k, chosen, options.multiprocessors)));
-}
-
-/// Fills the disk cache; needs NVRTC alone.
-int compile_only(const TuneOptions& options, const std::vector<Shape>& shapes) {
-  std::map<std::string, jit::Source> by_name;  // each once
-  for (const Shape& shape : shapes) {
-    for (const GemmConfig& config : selected_configs(options.configs, shape)) {
-      by_name.try_emplace(config.name(), jit::gemm_source(config));
-    }
-  }
-  const std::filesystem::path folder = jit::cache_folder();
-  std::error_code ignored;
-  std::filesystem::create_directories(folder, ignored);
-  if (folder.empty() || access(folder.c_str(), W_OK) != 0) {
-    throw Error(fmt::format(
-        "compiled kernels cannot be kept in '{}': FP8TWIN_CACHE_DIR must name a folder to write to",
-        folder.string()));
-  }
-  fmt::print("{} kernels to compile, about a second each for each thread\n", by_name.size());
-  std::fflush(stdout);
-  std::vector<std::pair<std::string, std::string>> failures(by_name.size());
-  const std::vector<std::pair<std::string, jit::Source>> sources(by_name.begin(), by_name.end());
-  parallel_for(static_cast<std::int64_t>(sources.size()), options.threads, [&](std::int64_t i, int) {
-    const auto& [name, source] = sources[static_cast<std::size_t>(i)];
-    try {
-      jit::compile_cached(source);
-    } catch (const Error& error) {
-      failures[static_cast<std::size_t>(i)] = {name, error.what()};
-    }
-  });
-  std::erase_if(failures, [](const auto& failure) { return failure.first.empty(); });
-  for (const auto& [name, why] : failures) fmt::print("{}: {}\n", name, why);
-  fmt::print("{} kernels compiled, {} refused; they are in {}\n", sources.size() - failures.size(),
-             failures.size(), jit::cache_folder());
-  return failures.empty() ? 0 : 1;
-}
-
 /// Every shape asked for. Throws Error for one that cannot be read, and for configurations that nobody has.
 std::vector<Shape> shapes_of(const TuneOptions& options) {
   std::vector<Shape> shapes;
@@ -371,10 +304,12 @@ int run(const TuneOptions& options) {
   const std::vector<Shape> shapes =
       shapes_of(options);  // what is wrong with them is said before a card is asked for
   if (options.estimate) {
-    for (const Shape& shape : shapes) print_estimates(shape, options);
+    for (const Shape& shape : shapes) {
+      fmt::print("{}", estimates(shape, options.multiprocessors, options.most_rows));
+    }
     return 0;
   }
-  if (options.compile_only) return compile_only(options, shapes);
+  if (options.compile_only) return precompile(shapes, options.configs, options.threads);
   if (!options.json.empty())
     const AtomicFile json(options.json);  // where it cannot be written, nothing is measured
   KernelTimer timer(options.timer);

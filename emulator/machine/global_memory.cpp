@@ -6,7 +6,7 @@ namespace fp8twin::machine {
 
 void GlobalMemory::add(std::string name, const void* address, u64 bytes, Access access) {
   Range range{std::move(name), reinterpret_cast<u64>(address), bytes, access, nullptr};
-  if (access == Access::write) range.writers = std::make_unique<std::atomic<u32>[]>((bytes + 1) / 2);
+  if (access != Access::read) range.writers = std::make_unique<std::atomic<u32>[]>((bytes + 1) / 2);
   ranges_.push_back(std::move(range));
 }
 
@@ -37,7 +37,7 @@ void GlobalMemory::need_readable(const Actor& actor, u64 address, u64 bytes, u64
 void GlobalMemory::write(const Actor& actor, u64 address, u64 bytes, u64 alignment, u32 grid_thread) {
   const Range& range = find(actor, address, bytes, alignment, "writes");
   const u64 offset = address - range.address;
-  if (range.access != Access::write) {
+  if (range.access == Access::read) {
     throw Fault(
         FaultKind::out_of_bounds, actor.site, actor.thread, 0,
         fmt::format("{} writes offset {} of '{}', which is an input", actor.text(), offset, range.name));
@@ -51,6 +51,18 @@ void GlobalMemory::write(const Actor& actor, u64 address, u64 bytes, u64 alignme
             "{} writes offset {} of '{}', which thread {} of block {} of the grid has written already",
             actor.text(), 2 * at, range.name, (before - 1) % 1024, (before - 1) / 1024));
   }
+}
+
+void GlobalMemory::add_to(const Actor& actor, u64 address, u64 bytes, u64 alignment, u32 grid_thread) {
+  const Range& range = find(actor, address, bytes, alignment, "adds to");
+  if (range.access == Access::write) {
+    throw Fault(
+        FaultKind::uninitialised, actor.site, actor.thread, 0,
+        fmt::format(
+            "{} adds to offset {} of '{}', which the launch was given to write only: nothing is there yet",
+            actor.text(), address - range.address, range.name));
+  }
+  write(actor, address, bytes, alignment, grid_thread);
 }
 
 }  // namespace fp8twin::machine

@@ -89,14 +89,15 @@ constexpr Kind swapped_breadth[] = {{64, 8},
 constexpr Kind swapped_f32_breadth[] = {{64, 32, 8, 4, 1},  {64, 64, 2, 2, 2},  {64, 112},
                                         {64, 136, 1, 1, 2}, {128, 24, 2, 1, 4}, {128, 128, 1, 2, 1}};
 
-GemmConfig config_of(int step, const Kind& kind, bool output_f32) {
+GemmConfig config_of(int step, const Kind& kind, bool output_f32, const ProductForm& form = {}) {
   GemmConfig config = {.step = step,
                        .tile_m = kind.tile_m,
                        .tile_n = kind.tile_n,
                        .cluster_m = kind.cluster_m,
                        .cluster_n = kind.cluster_n,
                        .output_f32 = output_f32,
-                       .in_flight = kind.in_flight};
+                       .in_flight = kind.in_flight,
+                       .form = form};
   config.stages = usual_stages(config);
   return config;
 }
@@ -125,9 +126,12 @@ bool is_of_a_few(u32 tile_n) {
 
 }  // namespace
 
-std::vector<GemmConfig> candidate_configs(int step, bool output_f32) {
+std::vector<GemmConfig> candidate_configs(int step, bool output_f32, const ProductForm& form) {
   std::vector<GemmConfig> all;
-  for (const Kind& kind : candidates_of(step, output_f32)) all.push_back(config_of(step, kind, output_f32));
+  for (const Kind& kind : candidates_of(step, output_f32)) {
+    const GemmConfig config = config_of(step, kind, output_f32, form);
+    if (is_accepted(config)) all.push_back(config);
+  }
   return all;
 }
 

@@ -83,6 +83,6 @@ int layouts(Session& session, const std::string& path, bool resume);
 int traces(Session& session, const std::string& folder);
 /// All bugs into the JSON file `path`; or `only` one, to stdout.
 int broken(Session& session, const std::string& only, const std::string& path);
-int compile_all(Session& session);
+int compile_all(Session& session, const std::string& part);
 
 }  // namespace fp8twin::capture

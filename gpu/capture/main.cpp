@@ -81,7 +81,9 @@ int main(int argc, char** argv) {
   });
 
   CLI::App* compile_command = add("compile", "compile every kernel and print its resources; needs no GPU");
-  compile_command->callback([&] { status = compile_all(session); });
+  std::string part;
+  compile_command->add_option("--kernel", part, "only those of the ladder with this in their name");
+  compile_command->callback([&] { status = compile_all(session, part); });
 
   try {
     app.parse(argc, argv);

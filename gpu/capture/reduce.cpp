@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <cmath>
 #include <map>
+#include <memory>
 
 #include "gpu/capture/capture.hpp"
 #include "gpu/capture/sources.hpp"

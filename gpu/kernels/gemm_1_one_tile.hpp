@@ -40,7 +40,7 @@ FP8TWIN_DEVICE void gemm_1_one_tile(Config config, const GemmArguments& g) {
     multiply_k_block(config, p, shared.a_tile(0), shared.b_tile(0), probe, block);
     bar_sync(0, warpgroup);  // every warp's wgmma has read the tiles: the next block may overwrite them
 
-    promote(config, tile, load_scales(config, g, tile, thread, block), p, total);
+    promote(config, tile.column0, load_scales(config, g, tile, thread, block), p, total);
     probe.promoted(block, total);
   }
   probe.output(g.m, g.n, tile, total);

@@ -43,7 +43,7 @@ FP8TWIN_DEVICE void gemm_2_tma(Config config, const TmaGemmArguments& arguments)
     multiply_k_block(config, p, shared.a_tile(0), shared.b_tile(0), probe, block);
     bar_sync(0, warpgroup);
 
-    promote(config, tile, load_scales(config, g, tile, thread, block), p, total);
+    promote(config, tile.column0, load_scales(config, g, tile, thread, block), p, total);
     probe.promoted(block, total);
   }
   probe.output(g.m, g.n, tile, total);

@@ -53,7 +53,7 @@ FP8TWIN_DEVICE void gemm_3_stages(Config config, const TmaGemmArguments& argumen
     multiply_k_block(config, p, shared.a_tile(use.stage), shared.b_tile(use.stage), probe, block);
     release(shared.empty(use.stage));
 
-    promote(config, tile, load_scales(config, g, tile, thread, block), p, total);
+    promote(config, tile.column0, load_scales(config, g, tile, thread, block), p, total);
     probe.promoted(block, total);
   }
   probe.output(g.m, g.n, tile, total);

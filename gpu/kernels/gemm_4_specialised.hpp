@@ -46,7 +46,7 @@ FP8TWIN_DEVICE void consume_4(Config config, const GemmArguments& g, const Share
     multiply_k_block(config, p, own_rows(a_tile, thread), b_tile, probe, block);
     release(shared.empty(state.stage));
 
-    promote(config, tile, scales, p, total);
+    promote(config, tile.column0, scales, p, total);
     probe.promoted(block, total);
   }
   probe.output(g.m, g.n, tile, total);

@@ -56,7 +56,7 @@ FP8TWIN_DEVICE void consume_6(Config config, const GemmArguments& g, const Share
       multiply_k_block(config, p, own_rows(a_tile, thread), b_tile, probe, block);
       release_in_cluster(config, shared.empty(state.stage));
 
-      promote(config, tile, scales, p, total);
+      promote(config, tile.column0, scales, p, total);
       probe.promoted(block, total);
     }
     probe.output(g.m, g.n, tile, total);

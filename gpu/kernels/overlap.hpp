@@ -70,19 +70,16 @@ FP8TWIN_DEVICE void gemm_overlapped(Config config, const TmaGemmArguments& argum
   if (tid_x() < warpgroup) {
     give_registers(config);
     const u32 warp = shfl_sync_idx_b32(tid_x() / 32, 0, full_warp);
-    if (elect_sync(full_warp)) {
-      if (warp == 0) {
-        produce_with_scales(config, arguments, shared);
-      } else if (warp <= consumer_threads(config) / warpgroup) {
-        store_staged(config, arguments, shared, warp - 1);
-      }
+    if (warp == 0) {
+      if (elect_sync(full_warp)) produce_with_scales(config, arguments, shared);
+    } else if (warp <= consumer_threads(config) / warpgroup) {
+      store_staged(config, arguments, shared, warp - 1);
     }
     bar_warp_sync(full_warp);
   } else {
     const u32 thread = tid_x() - warpgroup;
     const u32 number = shfl_sync_idx_b32(thread / warpgroup, 0, full_warp);
-    const TileWalk<Config> walk = first_tile(config, arguments.gemm);
-    Consumer<Config> consumer = {config, arguments, shared, number, thread % warpgroup, walk, walk};
+    Consumer<Config> consumer = {config, arguments, shared, number, thread % warpgroup};
     take_registers(config);
     consumer.begin();
     consume_overlapped(consumer);

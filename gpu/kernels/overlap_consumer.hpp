@@ -12,14 +12,12 @@
 #include "gpu/kernels/promote_columns.hpp"
 #include "gpu/kernels/promotion.hpp"
 #include "gpu/kernels/scale_window.hpp"
-#include "gpu/kernels/store_rows.hpp"
 
 namespace fp8twin {
 
-/// Where a warpgroup is: a tile of its list, and a K block of the group's.
+/// Where a warpgroup is: the note of a tile (tile_notes.hpp), and a K block of it.
 struct StreamPlace {
-  Tile tile;
-  u32 block, group;
+  u32 note = 0, block = 0;
 };
 
 /// One consumer warpgroup.
@@ -33,15 +31,13 @@ struct Consumer {
   Config config;
   const TmaGemmArguments& arguments;
   const SharedLayout& shared;
-  u32 number, thread;            // of the warpgroup among the consumers, of this thread in it
-  TileWalk<Config> walk;         // at the tile after `at`, where there is one
-  TileWalk<Config> issued_walk;  // for traces only: `issued` is ahead of `at` by the products under way
-  u32 k_blocks = 0;              // of the group where this is
-  u32 stride = 0;                // in tiles, from one of this block's to its next
-  u32 scale_offset = 0;          // of this thread's first row in a tile of scales of rows
-  u32 empty = 0;                 // empty[0]: its own, or in a cluster lane r's that of block r
-  u32 left = 0;                  // stages not issued
-  u32 staged_phases = 0;         // a bit for each staging slot: the parity of its round
+  u32 number, thread;     // of the warpgroup among the consumers, of this thread in it
+  u32 k_blocks = 0;       // of the tile where this is
+  u32 column0 = 0;        // its first, where a tile may meet several scale blocks
+  u32 scale_offset = 0;   // of this thread's first row in a tile of scales of rows
+  u32 empty = 0;          // empty[0]: its own, or in a cluster lane r's that of block r
+  u32 left = 0;           // stages not issued
+  u32 staged_phases = 0;  // a bit for each staging slot: the parity of its round
   PipelineState issue_ring = {}, ring = {};
   StreamPlace at = {}, issued = {};
   ScaleWindow window = {};
@@ -51,41 +47,54 @@ struct Consumer {
   /// The slab's number in the tile; and this thread as that slab's, as if each slab had a warpgroup of its own.
   FP8TWIN_DEVICE u32 slab_number(u32 slab) const { return number * config.slabs + slab; }
   FP8TWIN_DEVICE Probe<Config> probe(const StreamPlace& place, u32 slab) const {
-    return probe_of(config, arguments.gemm, place.tile, slab_number(slab) * warpgroup + thread, place.group);
+    const u32 note = shared.note(place.note);
+    return probe(config.trace ? noted_tile(config, note) : Tile{}, config.trace ? noted_group(note) : 0,
+                 slab);
+  }
+  FP8TWIN_DEVICE Probe<Config> probe(const Tile& tile, u32 group, u32 slab) const {
+    return probe_of(config, arguments.gemm, tile, slab_number(slab) * warpgroup + thread, group);
   }
 
-  FP8TWIN_DEVICE Tile tile_of(const TileWalk<Config>& to) const {
-    return cluster_tile(config, to.place(), cluster_ctarank());
-  }
-  FP8TWIN_DEVICE u32 k_blocks_at(u32 group) const { return group_at(config, arguments.gemm, group).k_blocks; }
-  FP8TWIN_DEVICE u32 stages_at(u32 group) const {
-    return (k_blocks_at(group) + config.in_flight - 1) / config.in_flight;
+  /// Stages of all this block's tiles; `walk` is at the first.
+  FP8TWIN_DEVICE u32 stages_from(TileWalk<Config> walk, u32 stride) const {
+    const GemmArguments& g = arguments.gemm;
+    const u32 each = (k_blocks_of(g) + config.in_flight - 1) / config.in_flight;
+    if (walk.done()) return 0;
+    if (config.grouping == Grouping::none) {
+      return (walk.raster.tiles_m * walk.raster.tiles_n - ctaid_x() / cluster_size(config) + stride - 1) /
+             stride * each;
+    }
+    u32 stages = 0;
+    for (; !walk.done(); walk.advance(stride)) {
+      const bool varies = config.grouping == Grouping::along_k;
+      stages += varies ? (group_at(config, g, walk.group).k_blocks + config.in_flight - 1) / config.in_flight
+                       : each;
+    }
+    return stages;
   }
 
   FP8TWIN_DEVICE void begin() {
     const u32 size = cluster_size(config);
-    stride = nctaid_x() / size;
-    if (!walk.done()) {
-      at = {tile_of(walk), 0, walk.group};
-      fetch_window(walk, 0);
-      if (config.grouping == Grouping::none) {
-        left = (walk.raster.tiles_m * walk.raster.tiles_n - ctaid_x() / size + stride - 1) / stride *
-               stages_at(0);
-      } else {
-        for (TileWalk<Config> to = walk; !to.done(); to.advance(stride)) left += stages_at(to.group);
-      }
+    const TileWalk<Config> walk = first_tile(config, arguments.gemm);
+    left = stages_from(walk, nctaid_x() / size);
+    if (!config.b_scale_per_row) {
+      window.fetch(config, arguments.gemm, scale_place(config, arguments.gemm, walk), 0);
     }
-    k_blocks = k_blocks_at(at.group);
+    k_blocks = k_blocks_of(arguments.gemm);
     scale_offset = 4 * (64 * slab_number(0) + accumulator_coordinate(thread, 0).row);
     empty = size == 1 ? shared.empty(0) : mapa_shared_cluster_u32(shared.empty(0), laneid() % size);
-    issued = at;
-    if (config.trace) issued_walk.raster = walk.raster, issued_walk.group = walk.group;
-    walk.advance(stride);
   }
-  FP8TWIN_DEVICE void next_tile() {
-    at = {tile_of(walk), 0, walk.group};
-    if (config.grouping == Grouping::along_k) k_blocks = k_blocks_at(at.group);
-    walk.advance(stride);
+
+  /// The place after a tile's end.
+  FP8TWIN_DEVICE StreamPlace after(const StreamPlace& place) const {
+    return {place.note + 1 == shared.notes() ? 0 : place.note + 1, 0};
+  }
+  /// At a tile's start, whose first stage has landed.
+  FP8TWIN_DEVICE void read_note() {
+    if (config.grouping == Grouping::along_k) k_blocks = noted_k_blocks(shared.note(at.note));
+    if (!scales_columns() && scale_blocks_met(config.tile_n) > 1) {
+      column0 = noted_tile(config, shared.note(at.note)).column0;
+    }
   }
 
   /// The next unit of the stream onto the tensor core.
@@ -110,7 +119,7 @@ struct Consumer {
   FP8TWIN_DEVICE void issue_slot(Accumulator<Config::width>& p, u32 i, u32 slab) {
     const u32 slot = issue_ring.stage * config.in_flight + i;
     Probe<Config> probes = probe(issued, slab);
-    probes.on = probes.on && issued.block < k_blocks_at(issued.group);
+    probes.on = config.trace && probes.on && issued.block < noted_k_blocks(shared.note(issued.note));
     probes.tiles(issued.block, shared.a_tile(slot), shared.b_tile(slot));
     issue_k_block(config, p, shared.a_tile(slot) + slab_number(slab) * (64 * k_block), shared.b_tile(slot),
                   probes, issued.block);
@@ -120,10 +129,7 @@ struct Consumer {
   FP8TWIN_DEVICE void issued_stage() {
     issue_ring.advance(config.stages);
     --left;
-    if (config.trace && issued.block >= k_blocks_at(issued.group)) {
-      issued_walk.advance(stride);
-      if (!issued_walk.done()) issued = {tile_of(issued_walk), 0, issued_walk.group};
-    }
+    if (config.trace && issued.block >= noted_k_blocks(shared.note(issued.note))) issued = after(issued);
   }
 
   /// Until the oldest of the products under way has ended; it is p's.
@@ -138,25 +144,15 @@ struct Consumer {
     if (under_way == 8) wgmma_wait_group<7>(p);
   }
 
-  /// The scales of B with which a tile of the group begins, from its K block `block` on.
-  FP8TWIN_DEVICE void fetch_window(const Tile& tile, u32 group, u32 block) {
-    const GemmArguments& g = arguments.gemm;
-    const u32 row = (config.swapped ? tile.row0 + 64 * slab_number(0) : tile.column0) / 128;
-    window.fetch(config, g, first_b_scale_row(config, g, group), row,
-                 group_at(config, g, group).k_block + block);
-  }
-  FP8TWIN_DEVICE void fetch_window(const TileWalk<Config>& to, u32 block) {
-    if (!config.b_scale_per_row) fetch_window(tile_of(to), to.group, block);
-  }
-
   /// Before a tile's first K block, and every 32: what comes after is fetched.
   FP8TWIN_DEVICE void turn_window(u32 block) {
     if (config.b_scale_per_row) return;
     window.turn(config);
+    const u32 note = shared.note(at.note);
     if (block + 32 < k_blocks) {
-      fetch_window(at.tile, at.group, block + 32);
-    } else if (!walk.done()) {
-      fetch_window(walk, 0);
+      window.fetch(config, arguments.gemm, noted_scales(note), block + 32);
+    } else {
+      window.fetch(config, arguments.gemm, noted_next_scales(note), 0);
     }
   }
 
@@ -196,7 +192,7 @@ struct Consumer {
       promote_columns(config, config.swapped ? shared.a_scales(slot) : shared.b_scales(slot), rows, thread, p,
                       total, first);
     } else {
-      promote(config, at.tile, scales, p, total, first);
+      promote(config, column0, scales, p, total, first);
     }
     probe(at, slab).promoted(at.block, total);
     if (slab + 1 == config.slabs) ++at.block;
@@ -234,19 +230,23 @@ struct Consumer {
   /// Hands a complete slab to the warp that stores. `free`: its staging rows are known to be free.
   FP8TWIN_DEVICE void store(const StreamPlace& place, Registers<Config::width>& total, u32 slab,
                             bool free = false) {
+    const u32 note = shared.note(place.note);
+    const bool asks = config.trace || config.accumulate || config.grouping != Grouping::none;  // where it is
+    store(asks ? noted_tile(config, note) : Tile{}, asks ? noted_group(note) : 0, total, slab, free);
+  }
+
+  FP8TWIN_DEVICE void store(const Tile& tile, u32 group_number, Registers<Config::width>& total, u32 slab,
+                            bool free) {
     const GemmArguments& g = arguments.gemm;
-    const Group group = group_at(config, g, place.group);
     const u32 slot = staging_slot(config, number, slab), own = slab % staged_slabs(config),
               staging = shared.staging() + slot * slab_bytes(config);
+    const Group group = group_at(config, g, group_number);
     if (config.accumulate && !config.output_f32) {
-      add_c(config, g, group, place.tile, slab_number(slab), thread, total);
+      add_c(config, g, group, tile, 64 * slab_number(slab), thread, total);
     }
-    probe(place, slab)
-        .output(config.swapped ? g.n : group.rows, config.swapped ? group.rows : g.n, place.tile, total);
-    if (!is_staged(config, rows_that_count(config, group, place.tile, slab_number(slab)))) {
-      store_rows(config, g, group, place.tile, slab_number(slab), thread, total);
-      return;
-    }
+    probe(tile, group_number, slab)
+        .output(config.swapped ? g.n : group.rows, config.swapped ? group.rows : g.n, tile, total);
+    if (rows_that_count(config, group, tile, slab_number(slab)) == 0) return;
     if (!free) wait_parity(shared.staged_empty(slot), (staged_phases >> own & 1) ^ 1);
     if (config.swapped) {
       stage_swapped_slab(config, staging, thread, total);
@@ -290,6 +290,7 @@ struct Consumer {
     if (takes_turns() && number + 1 == groups()) bar_arrive(turn_barrier(0), 2 * warpgroup);
     issue(p, 0);
     for (;;) {
+      read_note();
       if (looks_ahead()) {
         turn_window(0);
         b_scales(ahead, 0);
@@ -309,7 +310,7 @@ struct Consumer {
       promote_unit(p, total[last], last, false);
       if (left == 0) break;
       issue_and_store(p, 0, at, total[last], last, landed);
-      next_tile();
+      at = after(at);
     }
     store(at, total[last], last);
   }
@@ -320,8 +321,9 @@ struct Consumer {
                                   Registers<Config::width>& total) {
     StreamPlace before = at;  // the tile whose sums are complete, and not stored: none while its block is 0
     while (left > 0) {
-      while (at.block < k_blocks) {
+      do {
         wait_parity(shared.full(issue_ring.stage), issue_ring.phase);
+        if (at.block == 0) read_note();
         FP8TWIN_UNROLL
         for (u32 i = 0; i < config.in_flight; ++i) issue_slot(p[i], i, 0);
         issued_stage();
@@ -346,9 +348,9 @@ struct Consumer {
           }
         }
         release_stage();
-      }
+      } while (at.block < k_blocks);
       before = at;
-      if (left > 0) next_tile();
+      at = after(at);
     }
     store_before(before, total);
   }
@@ -362,10 +364,11 @@ struct Consumer {
 
   /// K = 0: nothing is issued, and every element is +0.
   FP8TWIN_DEVICE void store_zeros(Registers<Config::width>& total) {
-    for (TileWalk<Config> to = first_tile(config, arguments.gemm); !to.done(); to.advance(stride)) {
-      at = {tile_of(to), 0, to.group};
+    TileWalk<Config> walk = first_tile(config, arguments.gemm);
+    for (; !walk.done(); walk.advance(nctaid_x() / cluster_size(config))) {
+      const Tile tile = cluster_tile(config, walk.place(), cluster_ctarank());
       FP8TWIN_UNROLL
-      for (u32 slab = 0; slab < config.slabs; ++slab) store(at, total, slab);
+      for (u32 slab = 0; slab < config.slabs; ++slab) store(tile, walk.group, total, slab, false);
     }
   }
 };

@@ -6,7 +6,7 @@
 //   of a group along K, where what arrives is the next group's.
 #pragma once
 
-#include "gpu/kernels/tile_walk.hpp"
+#include "gpu/kernels/tile_notes.hpp"
 
 namespace fp8twin {
 
@@ -20,9 +20,15 @@ FP8TWIN_DEVICE void produce_with_scales(Config config, const TmaGemmArguments& a
       a_rows_of_tile(config) + (config.b_scale_per_row ? b_rows_of_tile(config) : 0);  // of a K block
   const u32 bytes = config.in_flight * (shared.a_bytes + shared.b_bytes + 4 * scales);
   PipelineState state;
-  for (TileWalk<Config> walk = first_tile(config, g); !walk.done(); walk.advance(nctaid_x() / size)) {
+  u32 number = 0;  // of the tile's note
+  TileWalk<Config> walk = first_tile(config, g);
+  ScalePlace scales_of_b = scale_place(config, g, walk);
+  while (!walk.done()) {
     const Group group = group_at(config, g, walk.group);
     Tile tile = cluster_tile(config, walk.place(), rank);
+    TileNote note = {tile.row0, tile.column0, walk.group, group.k_blocks, scales_of_b, {}};
+    walk.advance(nctaid_x() / size);
+    if (!config.b_scale_per_row) note.next = scales_of_b = scale_place(config, g, walk);
     tile.row0 += config.swapped ? group.b_row : group.a_row;  // of all groups
     tile.column0 += config.swapped ? group.a_row : group.b_row;
     const i32 a_row = static_cast<i32>(config.swapped ? tile.column0 : tile.row0),
@@ -30,6 +36,7 @@ FP8TWIN_DEVICE void produce_with_scales(Config config, const TmaGemmArguments& a
     for (u32 block = 0; block < group.k_blocks; block += config.in_flight, state.advance(config.stages)) {
       const u32 full = shared.full(state.stage);
       wait_parity(shared.empty(state.stage), state.phase ^ 1);
+      if (block == 0) write_note(shared.note(number), note);
       mbarrier_arrive_expect_tx_b64(full, bytes);
       FP8TWIN_UNROLL
       for (u32 i = 0; i < config.in_flight; ++i) {
@@ -43,6 +50,7 @@ FP8TWIN_DEVICE void produce_with_scales(Config config, const TmaGemmArguments& a
         }
       }
     }
+    if (++number == shared.notes()) number = 0;
   }
   if (size > 1) wait_for_last_releases(shared, state);
 }

@@ -6,6 +6,8 @@
 //   arrive at staged_full[slab]                 TMA: staging rows -> D
 //   next promotion                              until they have been read: arrive at staged_empty[slab]
 //
+//   (A slab whose last rows belong to another group, or to nobody, the whole warp copies: store_rows.hpp.)
+//
 //   A ring as that of the K blocks, in the other direction. What a store costs beside its conversion, a proxy fence (170
 //   cycles), a meeting of four warps, the copies and the wait for the staging rows, is not on the consumers' path.
 //
@@ -14,6 +16,7 @@
 #pragma once
 
 #include "gpu/kernels/overlap_producer.hpp"
+#include "gpu/kernels/store_rows.hpp"
 #include "gpu/kernels/swapped.hpp"
 
 namespace fp8twin {
@@ -32,62 +35,115 @@ FP8TWIN_DEVICE void init_staging_barriers(const SharedLayout& shared) {
   }
 }
 
-/// Rows of D that a slab of a tile covers and that count; of all 64, or where operands are swapped of tile_n.
+/// Rows of D that a slab of a tile covers.
 template <class Config>
-FP8TWIN_DEVICE u32 rows_that_count(Config config, const Group& group, const Tile& tile, u32 slab_number) {
-  const u32 row = config.swapped ? tile.column0 : tile.row0 + 64 * slab_number;
-  return row < group.rows ? group.rows - row : 0;
-}
-template <class Config>
-FP8TWIN_DEVICE bool is_staged(Config config, u32 rows) {
-  return config.grouping == Grouping::none || rows >= (config.swapped ? config.tile_n : 64);
+constexpr u32 rows_of_slab(Config config) {
+  return config.swapped ? config.tile_n : 64;
 }
 
-/// By one thread, for consumer warpgroup `number`: all slabs of all its tiles, in the order in which they are staged; without
-/// those of which some rows do not count, which the consumers store (store_rows.hpp).
+/// How many of them count: all, the first few, or none, and then nothing is staged.
 template <class Config>
-FP8TWIN_DEVICE void store_staged(Config config, const TmaGemmArguments& arguments, const SharedLayout& shared,
-                                 u32 number) {
-  const u32 staged = staged_slabs(config), none = 2;
-  u32 phases = 0;     // a bit for each of this warpgroup's staging slots
-  u32 before = none;  // the slot that was copied before this one, and not handed back
-  for (TileWalk<Config> walk = first_tile(config, arguments.gemm); !walk.done();
-       walk.advance(nctaid_x() / cluster_size(config))) {
-    const Tile tile = cluster_tile(config, walk.place(), cluster_ctarank());
-    const Group group = group_at(config, arguments.gemm, walk.group);
-    FP8TWIN_UNROLL
-    for (u32 slab = 0; slab < config.slabs; ++slab) {
-      const u32 own = slab % staged, slot = staging_slot(config, number, slab);
-      const u32 slab_number = number * config.slabs + slab;
-      if (!is_staged(config, rows_that_count(config, group, tile, slab_number))) {
-        if (before != none) {
-          cp_async_bulk_wait_group_read<0>();
-          mbarrier_arrive_b64(shared.staged_empty(staging_slot(config, number, before)));
-          before = none;
-        }
-        continue;
-      }
-      const u32 staging = shared.staging() + slot * slab_bytes(config);
-      const u32 row0 = tile.row0 + 64 * slab_number;
-      wait_parity(shared.staged_full(slot), phases >> own & 1);
-      phases ^= 1u << own;
+FP8TWIN_DEVICE u32 rows_that_count(Config config, const Group& group, const Tile& tile, u32 slab_number) {
+  if (config.grouping == Grouping::none) return rows_of_slab(config);
+  const u32 row = config.swapped ? tile.column0 : tile.row0 + 64 * slab_number;
+  const u32 rows = row < group.rows ? group.rows - row : 0;
+  return rows < rows_of_slab(config) ? rows : rows_of_slab(config);
+}
+
+/// One storing warp, or where every slab is whole, its one thread that `leads`.
+template <class Config>
+struct StoringWarp {
+  Config config;
+  const TmaGemmArguments& arguments;
+  const SharedLayout& shared;
+  u32 number;  // of its consumer warpgroup
+  bool leads;
+  u32 phases = 0;  // a bit for each of the warpgroup's staging slots
+  bool owes = false;
+  u32 owed = 0;  // the slot that TMA reads, and that has not been handed back
+
+  FP8TWIN_DEVICE u32 slot(u32 own) const { return number * staged_slabs(config) + own; }
+
+  FP8TWIN_DEVICE void hand_back_what_is_owed() {
+    if (owes && leads) {
+      cp_async_bulk_wait_group_read<0>();
+      mbarrier_arrive_b64(shared.staged_empty(slot(owed)));
+    }
+    owes = false;
+  }
+
+  /// All of the slab, by TMA. With two slots TMA still reads this one while it is waited for the one before.
+  FP8TWIN_DEVICE void store_whole(const Group& group, const Tile& tile, u32 row0, u32 staging, u32 own) {
+    if (leads) {
       fence_proxy_async_shared_cta();
       if (config.swapped) {
         copy_swapped_slab(config, arguments, staging, group.d_row + tile.column0, row0);
       } else {
         copy_slab(config, arguments, staging, group.d_row + row0, tile.column0);
       }
-      if (staged == 1) {
-        cp_async_bulk_wait_group_read<0>();
-        mbarrier_arrive_b64(shared.staged_empty(slot));
-      } else {
-        cp_async_bulk_wait_group_read<1>();
-        if (before != none) mbarrier_arrive_b64(shared.staged_empty(staging_slot(config, number, before)));
-        before = own;
+    }
+    if (staged_slabs(config) == 1) {
+      owes = true;
+      owed = own;
+      return hand_back_what_is_owed();
+    }
+    if (owes && leads) {
+      cp_async_bulk_wait_group_read<1>();
+      mbarrier_arrive_b64(shared.staged_empty(slot(owed)));
+    }
+    owes = true;
+    owed = own;
+  }
+
+  /// The first few of its rows, by all lanes.
+  FP8TWIN_DEVICE void store_part(const Group& group, const Tile& tile, u32 rows, u32 row0, u32 staging,
+                                 u32 own) {
+    hand_back_what_is_owed();
+    const u32 element = config.output_f32 ? 4 : 2;
+    const u32 width = config.swapped ? 64 * element : staged_row_bytes(config);
+    const Panels panels = {staging, config.swapped ? SwizzleMode::b128 : panel_mode(width),
+                           rows_of_slab(config)};
+    copy_rows(config, arguments.gemm, panels, rows, group.d_row + (config.swapped ? tile.column0 : row0),
+              config.swapped ? row0 : tile.column0);
+    release(shared.staged_empty(slot(own)));
+  }
+
+  FP8TWIN_DEVICE void run() {
+    const GemmArguments& g = arguments.gemm;
+    const u32 staged = staged_slabs(config), stride = nctaid_x() / cluster_size(config);
+    for (TileWalk<Config> walk = first_tile(config, g); !walk.done(); walk.advance(stride)) {
+      const Tile tile = cluster_tile(config, walk.place(), cluster_ctarank());
+      const Group group = group_at(config, g, walk.group);
+      FP8TWIN_UNROLL
+      for (u32 slab = 0; slab < config.slabs; ++slab) {
+        const u32 own = slab % staged, slab_number = number * config.slabs + slab;
+        const u32 rows = rows_that_count(config, group, tile, slab_number);
+        if (rows == 0) {
+          hand_back_what_is_owed();
+          continue;
+        }
+        const u32 staging = shared.staging() + slot(own) * slab_bytes(config),
+                  row0 = tile.row0 + 64 * slab_number;
+        wait_parity(shared.staged_full(slot(own)), phases >> own & 1);
+        phases ^= 1u << own;
+        if (rows == rows_of_slab(config)) {
+          store_whole(group, tile, row0, staging, own);
+        } else {
+          store_part(group, tile, rows, row0, staging, own);
+        }
       }
     }
+    if (leads) cp_async_bulk_wait_group_read<0>();  // D itself is complete when the grid is
   }
-  cp_async_bulk_wait_group_read<0>();  // D itself is complete when the grid is
+};
+
+/// For consumer warpgroup `number`: all slabs of all its tiles, in the order in which they are staged.
+template <class Config>
+FP8TWIN_DEVICE void store_staged(Config config, const TmaGemmArguments& arguments, const SharedLayout& shared,
+                                 u32 number) {
+  const bool leads = elect_sync(full_warp);
+  StoringWarp<Config> warp = {config, arguments, shared, number, leads};
+  if (config.grouping != Grouping::none || leads) warp.run();
 }
 
 }  // namespace fp8twin

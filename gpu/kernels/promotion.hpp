@@ -54,12 +54,12 @@ FP8TWIN_DEVICE BlockScales load_scales(Config config, const GemmArguments& g, co
   return scales;
 }
 
-/// `first`: of a tile's K blocks, so that the total was zero; it is not read, and need not be cleared.
+/// `column0`: of the tile. `first`: of its K blocks, so that the total was zero; it is not read, and need not be cleared.
 template <class Config>
-FP8TWIN_DEVICE void promote(Config config, const Tile& tile, const BlockScales& scales,
+FP8TWIN_DEVICE void promote(Config config, u32 column0, const BlockScales& scales,
                             Accumulator<Config::width>& p, Registers<Config::width>& total,
                             bool first = false) {
-  const u32 met = scale_blocks_met(config.tile_n), offset = tile.column0 % 128;
+  const u32 met = scale_blocks_met(config.tile_n), offset = column0 % 128;
   float product[3][2];  // of each scale of B with each of A
   FP8TWIN_UNROLL
   for (u32 i = 0; i < met; ++i) {

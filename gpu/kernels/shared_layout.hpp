@@ -4,7 +4,7 @@
 //   | A stage 0 | A stage 1 | ... | B stage 0 | ... | output staging | scales 0 | ... | full[stages] | empty[stages] | ...
 //     tile_m x 128 bytes            tile_n x 128      from step 7 on   from step 8 on   8 bytes each
 //
-//   ... from step 8 on: staged_full[slabs], staged_empty[slabs] |
+//   ... from step 8 on: staged_full[slabs], staged_empty[slabs] | notes[stages + 2] (tile_notes.hpp) |
 //
 // Scales of a K block: a float for each row of the tile of A, and where B has a scale for each row, one for each of B's.
 //
@@ -21,6 +21,9 @@
 
 namespace fp8twin {
 
+/// What the producer of steps 8 and 9 tells of a tile.
+inline constexpr u32 note_bytes = 48;
+
 struct SharedLayout {
   u32 base, stages, slots, a_bytes, b_bytes, staging_bytes, a_scale_bytes = 0, b_scale_bytes = 0;
   u32 staged = 0;  // slabs of staging that are handed over by mbarriers
@@ -36,7 +39,11 @@ struct SharedLayout {
   constexpr u32 empty(u32 stage) const { return full(stages + stage); }
   constexpr u32 staged_full(u32 slab) const { return full(2 * stages + slab); }
   constexpr u32 staged_empty(u32 slab) const { return staged_full(staged + slab); }
-  constexpr u32 end() const { return staged_full(2 * staged); }
+  constexpr u32 note(u32 number) const {
+    return (staged_full(2 * staged) + 15) / 16 * 16 + number * note_bytes;
+  }
+  constexpr u32 end() const { return staged == 0 ? staged_full(0) : note(notes()); }
+  constexpr u32 notes() const { return stages + 2; }
 };
 
 /// What a kernel keeps beside the ring of tiles.

@@ -1,57 +1,70 @@
-// A slab of which some rows do not count: each thread stores its own registers, row by row, and writes no other row of D.
+// A slab of which some rows do not count: a warp copies those that do, from the staging rows to D, and writes no other.
 //
-//   TMA stores whole boxes; a box that hangs over a group's end would write rows of the next group, or rows past a mask,
-//   which belong to whoever owns the array. At most one slab of a group and column of tiles is such a one.
+//   TMA stores whole boxes. One that hung over a group's end would write rows of the next group, or rows past a mask, which
+//   belong to whoever owns the array. At most one slab of a group and a column of tiles is such a one.
 //
-// Where D = c + product is stored as BF16, the same threads add c beforehand, whatever the slab. Where it is FP32, D begins
-// as c, and what is stored is added to it: by TMA (cp.reduce.async.bulk.tensor) for whole slabs, here with an add.
+//   staging, swizzled   row 0 | 16 bytes | 16 bytes | ...      lane 0, 1, ... 31, and on in the next row: each a chunk
+//
+// Where D = c + product, an FP32 D begins as c, and what is staged is added to it: by TMA (cp.reduce.async.bulk.tensor) where
+// the slab is whole, with an add here. A BF16 D is rounded after the sum: there the consumers add c to their registers.
 #pragma once
 
 #include "emulator/layout/fragment.hpp"
 #include "gpu/kernels/groups.hpp"
+#include "gpu/kernels/staging.hpp"
 #include "gpu/kernels/tile.hpp"
 
 namespace fp8twin {
 
-/// Where register i of a thread lies in D; `row` of the group.
+/// Sixteen bytes at shared address `from` to D, of which `elements` are inside.
 template <class Config>
-FP8TWIN_DEVICE Coordinate place_in_group(Config config, const Tile& tile, u32 slab_number, u32 thread,
-                                         u32 i) {
-  const Coordinate at = accumulator_coordinate(thread, i);
-  const u32 row = tile.row0 + 64 * slab_number + at.row, column = tile.column0 + at.column;
-  return config.swapped ? Coordinate{column, row} : Coordinate{row, column};
-}
-
-FP8TWIN_DEVICE u64 index_in_d(const GemmArguments& g, const Group& group, Coordinate at) {
-  return static_cast<u64>(group.d_row + at.row) * g.d_stride + at.column;
-}
-
-/// Adds c to a slab's totals, before they are rounded to BF16.
-template <class Config>
-FP8TWIN_DEVICE void add_c(Config config, const GemmArguments& g, const Group& group, const Tile& tile,
-                          u32 slab_number, u32 thread, Registers<Config::width>& total) {
+FP8TWIN_DEVICE void store_chunk(Config config, const GemmArguments& g, u64 index, u32 elements, u32 from) {
+  if (config.output_f32) {
+    float* to = static_cast<float*>(g.d) + index;
+    FP8TWIN_UNROLL
+    for (u32 i = 0; i < 4; ++i) {
+      if (i >= elements) continue;
+      const float value = ld_shared_f32(from + 4 * i);
+      st_global_f32(to + i, config.accumulate ? add_rn(ld_global_f32(to + i), value) : value);
+    }
+    return;
+  }
+  u16* to = static_cast<u16*>(g.d) + index;
+  const U32x4 chunk = ld_shared_v4_u32(from);
+  if (elements >= 8) return st_global_v4_u32(to, chunk);
+  const u32 words[4] = {chunk.x, chunk.y, chunk.z, chunk.w};
   FP8TWIN_UNROLL
-  for (u32 i = 0; i < config.tile_n / 2; ++i) {
-    const Coordinate at = place_in_group(config, tile, slab_number, thread, i);
-    if (at.row >= group.rows || at.column >= g.n) continue;
-    total[i] = add_rn(ld_global_nc_f32(g.c + index_in_d(g, group, at)), total[i]);
+  for (u32 i = 0; i < 8; ++i) {
+    if (i < elements) st_global_u16(to + i, static_cast<u16>(words[i / 2] >> (16 * (i % 2))));
   }
 }
 
+/// By a whole warp: the first `rows` rows that `panels` holds, to D from (row0, column0) on.
 template <class Config>
-FP8TWIN_DEVICE void store_rows(Config config, const GemmArguments& g, const Group& group, const Tile& tile,
-                               u32 slab_number, u32 thread, Registers<Config::width>& total) {
+FP8TWIN_DEVICE void copy_rows(Config config, const GemmArguments& g, const Panels& panels, u32 rows, u32 row0,
+                              u32 column0) {
+  const u32 element = config.output_f32 ? 4 : 2;
+  const u32 chunks = (config.swapped ? 64 * element : staged_row_bytes(config)) / 16;
+  for (u32 i = laneid(); i < rows * chunks; i += 32) {
+    const u32 row = i / chunks, byte = 16 * (i % chunks), column = column0 + byte / element;
+    if (column >= g.n) continue;
+    const u64 index = static_cast<u64>(row0 + row) * g.d_stride + column;
+    store_chunk(config, g, index, g.n - column, panels.address(row, byte));
+  }
+}
+
+/// Adds c to a slab's totals, before they are rounded to BF16. `slab_row`: the slab's first row in the tile.
+template <class Config>
+FP8TWIN_DEVICE void add_c(Config config, const GemmArguments& g, const Group& group, const Tile& tile,
+                          u32 slab_row, u32 thread, Registers<Config::width>& total) {
   FP8TWIN_UNROLL
   for (u32 i = 0; i < config.tile_n / 2; ++i) {
-    const Coordinate at = place_in_group(config, tile, slab_number, thread, i);
-    if (at.row >= group.rows || at.column >= g.n) continue;
-    const u64 index = index_in_d(g, group, at);
-    if (!config.output_f32) {
-      st_global_u16(static_cast<u16*>(g.d) + index, cvt_rn_bf16_f32(total[i]));
-    } else {
-      float* to = static_cast<float*>(g.d) + index;
-      st_global_f32(to, config.accumulate ? add_rn(ld_global_f32(to), total[i]) : total[i]);
-    }
+    const Coordinate at = accumulator_coordinate(thread, i);
+    const u32 of_tile_m = tile.row0 + slab_row + at.row, of_tile_n = tile.column0 + at.column;
+    const u32 row = config.swapped ? of_tile_n : of_tile_m, column = config.swapped ? of_tile_m : of_tile_n;
+    if (row >= group.rows || column >= g.n) continue;
+    const u64 index = static_cast<u64>(group.d_row + row) * g.d_stride + column;
+    total[i] = add_rn(ld_global_nc_f32(g.c + index), total[i]);
   }
 }
 

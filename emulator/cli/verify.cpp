@@ -54,7 +54,7 @@ std::vector<std::string> parse_list(const std::string& text) {
 }
 
 std::vector<std::string> parse_engines(const std::string& text) {
-  const std::vector<std::string> names = parse_list(text);
+  std::vector<std::string> names = parse_list(text);
   for (const std::string& name : names) need_engine_name("--engines", name);
   if (names.size() < 2) {
     throw Error(

@@ -77,6 +77,7 @@ void add_gemm(CLI::App& app, Context& context);
 void add_wgmma(CLI::App& app, Context& context);
 void add_diff(CLI::App& app, Context& context);
 void add_analyze(CLI::App& app, Context& context);
+void add_transpose(CLI::App& app, Context& context);
 void add_verify(CLI::App& app, Context& context);
 void add_explain(CLI::App& app, Context& context);
 void add_layout(CLI::App& app, Context& context);

@@ -2,6 +2,7 @@
 // asked.
 #include <fmt/core.h>
 
+#include <algorithm>
 #include <memory>
 #include <string>
 #include <utility>
@@ -19,6 +20,7 @@ namespace {
 
 struct Options {
   std::string in, out, output = "f32";
+  std::vector<std::string> tensors;  // none: all
   Simd simd = best_simd();
 };
 
@@ -31,10 +33,18 @@ struct Item {
   Buffer<BF16> bf16;
 };
 
-std::vector<Item> items_of(const TensorFile& file) {
+std::vector<Item> items_of(const TensorFile& file, const std::vector<std::string>& names) {
   std::vector<Item> items;
+  for (const std::string& name : names) {
+    const Tensor& tensor = file.at(name);
+    if (tensor.dtype == DType::f8_e4m3 && find_scale(file, tensor)) continue;
+    throw Error(fmt::format(
+        "{}: tensor {} has dtype {} and {}; F8_E4M3 codes with NAME_scale or NAME_scale_inv are needed",
+        file.path, quote(name), dtype_name(tensor.dtype), find_scale(file, tensor) ? "a scale" : "no scale"));
+  }
   for (const Tensor& tensor : file.tensors) {
-    if (tensor.dtype != DType::f8_e4m3) continue;
+    const bool named = std::find(names.begin(), names.end(), tensor.name) != names.end();
+    if (tensor.dtype != DType::f8_e4m3 || (!names.empty() && !named)) continue;
     const Tensor* scale = find_scale(file, tensor);
     if (!scale) continue;
     if (tensor.shape.size() != 2 && tensor.shape.size() != 3) {
@@ -70,7 +80,7 @@ std::string block_text(const BlockGrid& grid) {
 void dequantize_file(const Options& options, Context& context) {
   need_writable(options.out, {options.in});
   const TensorFile file = read_tensor_file(options.in);
-  std::vector<Item> items = items_of(file);
+  std::vector<Item> items = items_of(file, options.tensors);
   const auto item_with = [&](const Tensor* Item::*part, const Tensor& tensor) -> Item* {
     for (Item& item : items) {
       if (item.*part == &tensor) return &item;
@@ -120,6 +130,10 @@ void add_dequantize(CLI::App& app, Context& context) {
                                   "fp8twin dequantize checkpoint.safetensors bf16.safetensors --output bf16");
   command->add_option("IN", options->in, "problem file or checkpoint")->required();
   command->add_option("OUT", options->out, "file to write; .npy for a single tensor")->required();
+  command->add_option("--tensor", options->tensors, "only this tensor's codes; may be given more than once")
+      ->type_name("NAME")
+      ->take_all()
+      ->expected(1);
   command->add_option("--output", options->output, "bf16: rounded once more, to nearest even")
       ->check(CLI::IsMember({"f32", "bf16"}))
       ->capture_default_str();

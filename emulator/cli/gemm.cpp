@@ -2,9 +2,11 @@
 #include <fmt/core.h>
 
 #include <memory>
+#include <optional>
 
 #include "emulator/cli/command.hpp"
 #include "emulator/cli/compute.hpp"
+#include "emulator/cli/problem_order.hpp"
 #include "emulator/engine/launchable.hpp"
 #include "emulator/files/atomic_file.hpp"
 
@@ -14,14 +16,21 @@ namespace {
 struct GemmOptions : ComputeOptions {
   bool list_configs = false;
   std::string dump_ptx;  // "-": stdout
+  std::string layout = "nt";
 };
+
+TensorFile read_operands(const GemmOptions& options) {
+  const std::optional<OperandOrder> order = order_from_name(options.layout);
+  if (!order) throw Error(fmt::format("--layout: found '{}'; nt, nn, tn or tt is needed", options.layout));
+  return k_major_file(read_tensor_file(options.problem), *order);
+}
 
 /// Without a problem the configuration is that for a D that fills the card.
 void run_dump_ptx(Context& context, const GemmOptions& options) {
   Product product{.form = {}, .m = 4096, .n = 4096, .k = 4096};
   DType type = DType::bf16;
   if (!options.problem.empty()) {
-    const Problem problem = read_problem(read_tensor_file(options.problem));
+    const Problem problem = read_problem(read_operands(options));
     product = product_of(problem);
     type = problem.default_output();
   }
@@ -48,7 +57,7 @@ void run_gemm(Context& context, const GemmOptions& options) {
   if (!options.dump_ptx.empty()) return run_dump_ptx(context, options);
   need_files("gemm", "PROBLEM", options);
   need_engine(options);
-  const Problem problem = read_problem(read_tensor_file(options.problem));
+  const Problem problem = read_problem(read_operands(options));
   if (options.engine != "model" && problem.kind == Kind::wgmma) {
     throw Error(
         fmt::format("{}: is a wgmma problem; needed is fp8twin wgmma, or --engine model", options.problem));
@@ -69,6 +78,14 @@ void add_gemm(CLI::App& app, Context& context) {
       "  fp8twin gemm --list-configs --kernel 7");
   add_compute_options(command, *options, "PROBLEM");
   add_result_options(command, *options);
+  command
+      ->add_option("--layout", options->layout,
+                   "the order of a and b in PROBLEM, in BLAS's letters: nt (default) a [M,K], b [N,K]; nn b "
+                   "[K,N]; tn a "
+                   "[K,M], b [K,N]; tt a [K,M]. All but nt are taken only where that leaves K contiguous (an "
+                   "extent of "
+                   "one): FP8 tensor cores read no other order, and fp8twin transpose makes it")
+      ->type_name("nt|nn|tn|tt");
   add_kernel_options(command, options->kernel);
   command
       ->add_option(

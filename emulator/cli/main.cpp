@@ -15,6 +15,7 @@ void add_commands(CLI::App& app, Context& context) {
   add_random(app, context);
   add_quantize(app, context);
   add_dequantize(app, context);
+  add_transpose(app, context);
   add_gemm(app, context);
   add_wgmma(app, context);
   add_diff(app, context);

@@ -1,52 +1,68 @@
-// What `verify` draws: 1d2d problems, and how each engine runs them. A pure function of the seed and the problem's number.
+// What `verify` draws: problems of every form that its engines take, and how each engine runs them. A pure function of the
+// seed and the problem's number.
 //
-//   M, N/8, K/16     log-uniform in 1..4096, 1..512, 1..256: an octave first, then a number in it
-//   distribution     adversarial for one problem in four, else any of `random`'s
+//   form             a kind, each alike, then with or without c, a scale for 128 rows of B or for each    drawn_problem.hpp
+//   problem          extents, groups, padding, distribution                                               drawn_problem.hpp
 //   output           bf16 and f32 in turn
-//   configuration    machine, gpu: all that are offered, in an order of each engine's own, and again from the start
+//   configuration    machine, gpu: all that are offered, in an order of each engine's own, and again from the start; where the
+//                    problem is not 1d2d without c, those of steps 8 and 9
 //   machine          a number of stages, a schedule and its seed, how many multiprocessors the persistent kernels fill
-//
-// A problem that costs more multiply-adds than it may is drawn smaller: the largest of M, N and K is
-// halved, until it fits.
+//   model            once: the fastest path; where it is named more than once: a path of instructions for each
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <optional>
 #include <string>
 #include <vector>
 
+#include "emulator/cli/drawn_problem.hpp"
 #include "emulator/engine/engine.hpp"
-#include "emulator/model/distribution.hpp"
 
 namespace fp8twin::cli {
 
+/// The steps from here on take every form, those before 1d2d without c.
+inline constexpr int first_step_of_forms = 8;
+
 struct Draw {
-  std::int64_t m = 1, n = 8, k = 16;
-  Distribution distribution = Distribution::normal;
-  std::uint64_t seed = 1;
+  DrawnProblem problem;
   DType output = DType::bf16;
   std::vector<RunOptions> runs;  // one for each engine
-
-  std::int64_t macs() const { return m * n * k; }
 };
 
-inline constexpr std::int64_t least_macs = 8 * 16;  // of M = 1
+/// The forms that `verify` may draw: of the kinds in `kinds` (empty: all), as far as `takes` says that the engines take
+/// them, and `step`, where kernels run in one only. Throws Error when a kind asked for is left without a form.
+std::vector<Form> drawable_forms(const std::vector<Kind>& kinds,
+                                 const std::function<bool(const Form&)>& takes, std::optional<int> step);
 
 class Drawer {
  public:
-  /// `step`: of one kernel only.
-  Drawer(std::uint64_t seed, std::vector<std::string> engines, std::optional<int> step);
+  /// `step`: of one kernel only. `forms`: at least one.
+  Drawer(std::uint64_t seed, std::vector<std::string> engines, std::optional<int> step,
+         std::vector<Form> forms);
 
   /// Problem number `index`, of at most `most_macs`, which is least_macs or more.
   Draw draw(std::int64_t index, std::int64_t most_macs) const;
+  /// The form of problem number `index`.
+  Form form(std::int64_t index) const;
   /// The configuration in which engine number `engine` runs problem number `index`.
   GemmConfig config(std::int64_t index, std::size_t engine) const;
 
  private:
+  struct Order {
+    std::vector<GemmConfig> plain, any_form;
+  };
+  Order order_of(const std::vector<GemmConfig>& configs, bool f32, std::uint64_t stream) const;
+
   std::uint64_t seed_;
   std::vector<std::string> engines_;
-  std::vector<std::vector<GemmConfig>> bf16_, f32_;  // of each engine, in its order
+  std::vector<Form> forms_;
+  std::vector<Kind> kinds_;
+  std::vector<Order> bf16_, f32_;  // of each engine
 };
+
+/// What to call each engine where one is named more than once: "model", "machine", "model-2".
+std::vector<std::string> labels_of(const std::vector<std::string>& engines);
 
 /// The commands that show what the engines make of this problem: random, one gemm for each engine, diff of the first
 /// and engine number `other`.

@@ -3,6 +3,7 @@
 
 #include <fmt/core.h>
 
+#include "emulator/model/entry_checks.hpp"
 #include "emulator/model/gemm.hpp"
 #include "emulator/number/quantize.hpp"
 #include "emulator/number/scale_block.hpp"
@@ -10,53 +11,14 @@
 namespace fp8twin {
 namespace {
 
-void need_size(std::string_view name, std::size_t found, std::int64_t rows, std::int64_t columns) {
-  if (found != static_cast<std::size_t>(rows * columns)) {
-    throw Error(fmt::format("span '{}' has {} elements; needed are {} x {}", name, found, rows, columns));
-  }
-}
-
-void need_extent(std::string_view name, std::int64_t extent) {
-  if (extent < 0 || extent > 0x7fffffff) {
-    throw Error(fmt::format("extent {} is {}; needed is 0 to 2^31 - 1", name, extent));
-  }
-}
-
 template <class T>
 void run(std::int64_t m, std::int64_t n, std::int64_t k, std::span<const std::uint8_t> a,
          std::span<const float> a_scale, std::span<const std::uint8_t> b, std::span<const float> b_scale,
-         std::span<T> d, DType output, const ModelOptions& options, std::span<const float> c) {
+         std::span<T> d, const ModelOptions& options, std::span<const float> c) {
   need_extent("m", m), need_extent("n", n), need_extent("k", k);
-  if (options.b_rows != 1 && options.b_rows != 128) {
-    throw Error(fmt::format("b_rows is {}; needed is 128 (1D2D) or 1 (1D1D)", options.b_rows));
-  }
-  const std::int64_t scale_rows = options.b_rows == 1 ? n : scale_blocks(n);
   need_size("a", a.size(), m, k);
-  need_size("a_scale", a_scale.size(), m, scale_blocks(k));
   need_size("b", b.size(), n, k);
-  need_size("b_scale", b_scale.size(), scale_rows, scale_blocks(k));
-  need_size("d", d.size(), m, n);
-  if (!c.empty()) need_size("c", c.size(), m, n);
-  if (d.empty()) return;
-
-  const GemmSlice slice{.a = a.data(),
-                        .lda = k,
-                        .b = b.data(),
-                        .ldb = k,
-                        .a_scale = k ? a_scale.data() : &no_scales,
-                        .a_scale_stride = scale_blocks(k),
-                        .b_scale = k ? b_scale.data() : &no_scales,
-                        .b_scale_stride = scale_blocks(k),
-                        .b_scale_rows = options.b_rows,
-                        .c = c.empty() ? nullptr : c.data(),
-                        .m = m,
-                        .n = n,
-                        .k = k,
-                        .d_offset = 0};
-  const GemmOptions engine{.threads = options.threads,
-                           .promote = options.promote,
-                           .core = with_fraction_bits(options.fraction_bits)};
-  gemm_slice(slice, output, std::as_writable_bytes(d).data(), n, engine);
+  gemm_k_major({a.data(), m, k, k}, a_scale, {b.data(), n, k, k}, b_scale, d, options, c);
 }
 
 }  // namespace
@@ -64,13 +26,13 @@ void run(std::int64_t m, std::int64_t n, std::int64_t k, std::span<const std::ui
 void gemm(std::int64_t m, std::int64_t n, std::int64_t k, std::span<const std::uint8_t> a,
           std::span<const float> a_scale, std::span<const std::uint8_t> b, std::span<const float> b_scale,
           std::span<float> d, const ModelOptions& options, std::span<const float> c) {
-  run(m, n, k, a, a_scale, b, b_scale, d, DType::f32, options, c);
+  run(m, n, k, a, a_scale, b, b_scale, d, options, c);
 }
 
 void gemm(std::int64_t m, std::int64_t n, std::int64_t k, std::span<const std::uint8_t> a,
           std::span<const float> a_scale, std::span<const std::uint8_t> b, std::span<const float> b_scale,
           std::span<std::uint16_t> d, const ModelOptions& options, std::span<const float> c) {
-  run(m, n, k, a, a_scale, b, b_scale, d, DType::bf16, options, c);
+  run(m, n, k, a, a_scale, b, b_scale, d, options, c);
 }
 
 void wgmma(std::int64_t n, std::int64_t k, std::span<const std::uint8_t> a, std::span<const std::uint8_t> b,

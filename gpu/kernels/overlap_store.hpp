@@ -103,8 +103,8 @@ struct StoringWarp {
     const u32 width = config.swapped ? 64 * element : staged_row_bytes(config);
     const Panels panels = {staging, config.swapped ? SwizzleMode::b128 : panel_mode(width),
                            rows_of_slab(config)};
-    copy_rows(config, arguments.gemm, panels, rows, group.d_row + (config.swapped ? tile.column0 : row0),
-              config.swapped ? row0 : tile.column0);
+    copy_rows(config, arguments.gemm, panels, width, rows,
+              group.d_row + (config.swapped ? tile.column0 : row0), config.swapped ? row0 : tile.column0);
     release(shared.staged_empty(slot(own)));
   }
 
@@ -126,6 +126,8 @@ struct StoringWarp {
                   row0 = tile.row0 + 64 * slab_number;
         wait_parity(shared.staged_full(slot(own)), phases >> own & 1);
         phases ^= 1u << own;
+        // The leader may not go ahead: the barrier could pass two phases while another lane still waits for the first.
+        if (config.grouping != Grouping::none) bar_warp_sync(full_warp);
         if (rows == rows_of_slab(config)) {
           store_whole(group, tile, row0, staging, own);
         } else {

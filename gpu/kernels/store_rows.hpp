@@ -3,7 +3,8 @@
 //   TMA stores whole boxes. One that hung over a group's end would write rows of the next group, or rows past a mask, which
 //   belong to whoever owns the array. At most one slab of a group and a column of tiles is such a one.
 //
-//   staging, swizzled   row 0 | 16 bytes | 16 bytes | ...      lane 0, 1, ... 31, and on in the next row: each a chunk
+//   a panel of the staging rows    row 0 | lane 0 | lane 1 | ...                 16 bytes each, of FP32 4
+//                                  row 1 | lane 8 | ...
 //
 // Where D = c + product, an FP32 D begins as c, and what is staged is added to it: by TMA (cp.reduce.async.bulk.tensor) where
 // the slab is whole, with an add here. A BF16 D is rounded after the sum: there the consumers add c to their registers.
@@ -16,19 +17,16 @@
 
 namespace fp8twin {
 
-/// Sixteen bytes at shared address `from` to D, of which `elements` are inside.
+/// Four bytes of an FP32 slab.
 template <class Config>
-FP8TWIN_DEVICE void store_chunk(Config config, const GemmArguments& g, u64 index, u32 elements, u32 from) {
-  if (config.output_f32) {
-    float* to = static_cast<float*>(g.d) + index;
-    FP8TWIN_UNROLL
-    for (u32 i = 0; i < 4; ++i) {
-      if (i >= elements) continue;
-      const float value = ld_shared_f32(from + 4 * i);
-      st_global_f32(to + i, config.accumulate ? add_rn(ld_global_f32(to + i), value) : value);
-    }
-    return;
-  }
+FP8TWIN_DEVICE void store_word(Config config, const GemmArguments& g, u64 index, u32 from) {
+  float* to = static_cast<float*>(g.d) + index;
+  const float value = ld_shared_f32(from);
+  st_global_f32(to, config.accumulate ? add_rn(ld_global_f32(to), value) : value);
+}
+
+/// Sixteen of a BF16 one, of which `elements` are inside D.
+FP8TWIN_DEVICE void store_chunk(const GemmArguments& g, u64 index, u32 elements, u32 from) {
   u16* to = static_cast<u16*>(g.d) + index;
   const U32x4 chunk = ld_shared_v4_u32(from);
   if (elements >= 8) return st_global_v4_u32(to, chunk);
@@ -39,17 +37,25 @@ FP8TWIN_DEVICE void store_chunk(Config config, const GemmArguments& g, u64 index
   }
 }
 
-/// By a whole warp: the first `rows` rows that `panels` holds, to D from (row0, column0) on.
+/// By a whole warp: the first `rows` rows that `panels` holds, row_bytes wide, to D from (row0, column0) on. Lanes read in the
+/// order of addresses, on all banks.
 template <class Config>
-FP8TWIN_DEVICE void copy_rows(Config config, const GemmArguments& g, const Panels& panels, u32 rows, u32 row0,
-                              u32 column0) {
-  const u32 element = config.output_f32 ? 4 : 2;
-  const u32 chunks = (config.swapped ? 64 * element : staged_row_bytes(config)) / 16;
-  for (u32 i = laneid(); i < rows * chunks; i += 32) {
-    const u32 row = i / chunks, byte = 16 * (i % chunks), column = column0 + byte / element;
-    if (column >= g.n) continue;
-    const u64 index = static_cast<u64>(row0 + row) * g.d_stride + column;
-    store_chunk(config, g, index, g.n - column, panels.address(row, byte));
+FP8TWIN_DEVICE void copy_rows(Config config, const GemmArguments& g, const Panels& panels, u32 row_bytes,
+                              u32 rows, u32 row0, u32 column0) {
+  const u32 element = config.output_f32 ? 4 : 2, piece = config.output_f32 ? 4 : 16;
+  const u32 width = swizzle_width(panels.mode), pieces = width / piece;
+  for (u32 panel = 0; panel < row_bytes; panel += width) {
+    for (u32 i = laneid(); i < rows * pieces; i += 32) {
+      const u32 row = i / pieces, byte = panel + piece * (i % pieces), column = column0 + byte / element;
+      if (column >= g.n) continue;
+      const u64 index = static_cast<u64>(row0 + row) * g.d_stride + column;
+      const u32 from = panels.address(row, byte);
+      if (config.output_f32) {
+        store_word(config, g, index, from);
+      } else {
+        store_chunk(g, index, g.n - column, from);
+      }
+    }
   }
 }
 

@@ -4,13 +4,16 @@
 
 #include "emulator/support/simd.hpp"
 #include "tests/catch.hpp"
+#include "tests/cli/expect.hpp"
 #include "tests/cli/run_program.hpp"
 #include "tests/cli/tensor_files.hpp"
 
 using namespace fp8twin;
 using test::FileMaker;
 using test::Folder;
+using test::refuses;
 using test::run;
+using test::succeeds;
 using test::values_of;
 
 namespace {
@@ -148,6 +151,21 @@ TEST_CASE("BF16 and F16 scales are widened, as pack widens them") {
   };
   CHECK(by(DType::bf16, 0x4040) == std::vector<float>{3, -6});
   CHECK(by(DType::f16, 0x3e00) == std::vector<float>{1.5f, -3});
+}
+
+TEST_CASE("option --tensor leaves all others as they are") {
+  const Folder folder;
+  const std::string in = folder / "in.safetensors", out = folder / "out.safetensors";
+  succeeds("random " + in + " --m 3 --n 4 --k 130");
+  succeeds("dequantize " + in + " " + out + " --tensor b");
+  const TensorFile from = read_tensor_file(in), to = read_tensor_file(out);
+  CHECK(to.at("b").dtype == DType::f32);
+  CHECK_FALSE(to.find("b_scale"));
+  CHECK(values_of<std::uint8_t>(to, "a") == values_of<std::uint8_t>(from, "a"));
+  CHECK(values_of<float>(to, "a_scale") == values_of<float>(from, "a_scale"));
+  refuses("dequantize " + in + " " + out + " --tensor c", "c");
+  refuses("dequantize " + in + " " + out + " --tensor b_scale",
+          "tensor \"b_scale\" has dtype F32 and no scale");
 }
 
 TEST_CASE("refusals: one sentence, status 2, an empty stdout and no file") {

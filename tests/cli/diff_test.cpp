@@ -263,6 +263,58 @@ TEST_CASE("option --problem leaves out rows that belong to no group") {
          result.json()["tensors"][0]["left_out"] == 156 * 8));
 }
 
+TEST_CASE(
+    "option --problem leaves out what no group has, of every grouped kind, and finds what a group has") {
+  struct Case {
+    std::string options;
+    Shape shape;
+    std::int64_t left_out;            // rows
+    std::int64_t padding, row;        // an index of d in padding (-1: there is none), and one in a group
+    std::vector<std::int64_t> first;  // that one's coordinates
+  };
+  const std::string groups = " --padding nan --n 8 --k 130 --groups ";
+  const std::vector<Case> cases{
+      {"--kind contiguous" + groups + "130,0,5 --gaps 1,0,0,1", {640, 8}, 505, 0, 384 * 8 + 3, {384, 3}},
+      {"--kind contiguous --group-ends" + groups + "130,0,5 --gaps 0,0,0,1",
+       {512, 8},
+       377,
+       130 * 8,
+       8,
+       {1, 0}},
+      {"--kind masked --max-m 6" + groups + "3,0,6", {3, 6, 8}, 9, 6 * 8, 13 * 8 + 7, {2, 1, 7}},
+      {"--kind masked --max-m 6" + groups + "0,0", {2, 6, 8}, 12, 95, -1, {}},
+      {"--kind k-grouped --m 4 --n 8 --groups 130,0,5", {3, 4, 8}, 0, -1, 5 * 8 + 1, {1, 1, 1}}};
+  for (const Case& each : cases) {
+    const Folder folder;
+    const std::string problem = folder / "problem.safetensors", a = folder / "a.safetensors",
+                      b = folder / "b.safetensors", c = folder / "c.safetensors";
+    succeeds("random " + problem + " " + each.options);
+    succeeds("gemm " + problem + " -o " + a + " --output f32");
+    const TensorFile result = read_tensor_file(a);
+    const auto model = result.at("d").as<float>();
+    const auto changed = [&](const std::string& path, std::int64_t at) {
+      std::vector<float> d(model.begin(), model.end());
+      if (at >= 0) d[static_cast<std::size_t>(at)] += 1e6f;
+      write_f32(path, d, each.shape);
+    };
+    changed(b, each.padding);
+    changed(c, each.row);
+    INFO(each.options);
+    CHECK(run("diff " + a + " " + b).status == (each.padding < 0 ? 0 : 1));
+    const Result left = run("diff --json " + a + " " + b + " --problem " + problem);
+    REQUIRE(left.status == 0);
+    const auto json = left.json();
+    CHECK(json["tensors"][0].value("left_out", 0) == each.left_out * 8);
+    CHECK(json["elements"] == element_count(each.shape) - each.left_out * 8);
+    if (each.row < 0) continue;
+    const Result found = run("diff --json " + a + " " + c + " --problem " + problem);
+    REQUIRE(found.status == 1);
+    CHECK((found.json()["different"] == 1 && found.json()["first"]["index"] == each.first));
+    CHECK(variant(found.json()["cause"], "model")["sample"] ==
+          element_count(each.shape) - each.left_out * 8 - 1);
+  }
+}
+
 TEST_CASE("option --problem with unquantised operands names the recipe") {
   const Folder folder;
   const std::string raw = folder / "raw.safetensors", a = folder / "a.safetensors",

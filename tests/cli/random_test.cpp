@@ -82,6 +82,7 @@ TEST_CASE("1d2d and 1d1d") {
   const TensorFile per_row = made(folder, "--kind 1d1d --m 5 --n 200 --k 300 --with-c");
   CHECK(shape(per_row, "b_scale") == Shape{200, 3});
   CHECK(shape(per_row, "c") == Shape{5, 200});
+  CHECK(shape(made(folder, "--m 5 --n 200 --k 300 --with-c"), "c") == Shape{5, 200});
 }
 
 TEST_CASE("contiguous groups start on multiples of 128, padding has index -1") {
@@ -100,6 +101,40 @@ TEST_CASE("contiguous groups start on multiples of 128, padding has index -1") {
   CHECK(shape(made(folder, "--kind contiguous --groups 200,56 --m 256 --n 1 --k 1"), "a") == Shape{384, 1});
   CHECK(shape(made(folder, "--kind contiguous --groups 200,56 --m 500 --n 1 --k 1"), "a") == Shape{500, 1});
   CHECK(shape(made(folder, "--kind contiguous --m 5 --n 1 --k 1"), "a") == Shape{128, 1});
+}
+
+TEST_CASE("contiguous: group_ends, gaps, and an M that cuts the last padding off") {
+  const Folder folder;
+  const std::string base = "--kind contiguous --groups 0,200,0,56 --n 40 --k 200 ";
+  const TensorFile ends = made(folder, base + "--group-ends");
+  CHECK_FALSE(ends.find("m_indices"));
+  CHECK(integers(ends, "group_ends") == std::vector<std::int32_t>{0, 200, 200, 312});
+  CHECK(shape(ends, "a") == Shape{384, 200});
+  CHECK(shape(made(folder, base + "--group-ends --gaps 0,0,0,0,2"), "a") == Shape{640, 200});
+  CHECK(shape(made(folder, base + "--m 312"), "a") == Shape{312, 200});
+  const TensorFile gaps = made(folder, base + "--gaps 1,0,3,0,2");
+  const std::vector<std::int32_t> indices = integers(gaps, "m_indices");
+  REQUIRE(indices.size() == 128 + 256 + 384 + 128 + 256);
+  for (std::size_t row = 0; row < indices.size(); ++row) {
+    const bool second = row >= 128 && row < 328, fourth = row >= 768 && row < 824;
+    CHECK(indices[row] == (second ? 1 : fourth ? 3 : -1));
+  }
+}
+
+TEST_CASE("padding: NaN or zero where rows belong to no group, and the kind of b's scales") {
+  const Folder folder;
+  const std::string base = "--kind masked --groups 3,0 --max-m 4 --n 40 --k 2 ";
+  CHECK(made(folder, base).metadata.count("padding") == 0);
+  const TensorFile nan = made(folder, base + "--padding nan");
+  CHECK(nan.metadata.at("padding") == "nan");
+  const auto codes = nan.at("a").as<std::uint8_t>();
+  for (std::size_t i = 0; i < codes.size(); ++i) CHECK(((codes[i] & 0x7f) == 0x7f) == (i >= 6));
+  const TensorFile zero = made(folder, base + "--padding zero --b-block 1x128");
+  const auto scales = zero.at("a_scale").as<float>();
+  for (std::size_t i = 0; i < scales.size(); ++i) CHECK((scales[i] == 0) == (i >= 3));
+  CHECK(shape(zero, "b_scale") == Shape{2, 40, 1});
+  CHECK(shape(made(folder, "--kind k-grouped --groups 3,9 --m 2 --n 200 --b-block 128x128"), "b_scale") ==
+        Shape{2, 2});
 }
 
 TEST_CASE("masked, k-grouped, batched, wgmma") {
@@ -165,7 +200,16 @@ TEST_CASE("options that do not fit the kind are refused, and nothing is written"
   refused("--m 1 --n 1 --k 1 --distribution gauss", "no distribution 'gauss'");
   refused("--m 1 --n 1 --k 1 --groups 1", "needs --kind contiguous, masked, k-grouped or batched");
   refused("--m 1 --n 1 --k 1 --max-m 1", "--max-m is given");
-  refused("--m 1 --n 1 --k 1 --with-c", "--with-c is given");
+  refused("--kind batched --m 1 --n 1 --k 1 --with-c", "--with-c is given");
+  refused("--m 1 --n 1 --k 1 --padding nan", "--padding is given; it needs --kind contiguous or masked");
+  refused("--kind masked --m 1 --n 1 --k 1 --padding none", "--padding: found 'none'");
+  refused("--kind masked --m 1 --n 1 --k 1 --group-ends", "--group-ends is given");
+  refused("--kind masked --m 1 --n 1 --k 1 --gaps 1", "--gaps is given");
+  refused("--kind contiguous --groups 1,2 --n 1 --k 1 --gaps 1,2,3,4", "--gaps has 4 numbers");
+  refused("--kind contiguous --groups 1,2 --n 1 --k 1 --gaps 0,1 --group-ends", "it needs m_indices");
+  refused("--kind contiguous --groups 1,2 --n 1 --k 1 --gaps 99999999", "at most 16777215 are needed");
+  refused("--kind 1d1d --m 1 --n 1 --k 1 --b-block 1x128", "--b-block is given");
+  refused("--kind masked --m 1 --n 1 --k 1 --b-block 64x64", "--b-block is '64x64'");
   refused("--kind contiguous --groups 1,,2 --n 1 --k 1", "--groups: '' is not a decimal integer");
   refused("--kind contiguous --groups 1,-2 --n 1 --k 1", "-2 is out of range");
   refused("--kind contiguous --groups 200,56 --m 300 --n 1 --k 1", "the groups need 384 rows");

@@ -1,7 +1,8 @@
-// What `verify` draws: within its ranges and its budget, the same for the same seed, and every configuration in turn.
+// What `verify` draws: forms that the engines take, the same for the same seed, and every configuration in turn.
 #include "emulator/cli/verify_draw.hpp"
 
 #include <algorithm>
+#include <map>
 #include <set>
 #include <string>
 
@@ -10,47 +11,69 @@
 using namespace fp8twin;
 using cli::Draw;
 using cli::Drawer;
+using cli::Form;
 
 namespace {
-constexpr std::int64_t any = std::int64_t{1} << 40;
+
+constexpr std::int64_t any = std::int64_t{1} << 50;
+const std::vector<Form> plain{Form{}};
+
+}  // namespace
+
+TEST_CASE("forms: what the engines take, of the kinds asked for, in a step that takes them") {
+  const auto all = [](const Form&) { return true; };
+  const auto only_plain = [](const Form& form) { return form.plain(); };
+  CHECK(cli::drawable_forms({}, all, std::nullopt) == cli::all_forms());
+  CHECK(cli::drawable_forms({}, only_plain, std::nullopt) == plain);
+  CHECK(cli::drawable_forms({}, all, 7) == plain);
+  CHECK(cli::drawable_forms({}, all, 8) == cli::all_forms());
+  CHECK(cli::drawable_forms({Kind::dense_1d2d}, all, std::nullopt).size() == 2);  // with c, and without
+  CHECK(cli::drawable_forms({Kind::masked, Kind::batched}, all, 9).size() == 4);
+  CHECK_THROWS_WITH(cli::drawable_forms({Kind::masked}, only_plain, std::nullopt),
+                    contains_text("--kind: found masked, which the engines do not take"));
+  CHECK_THROWS_WITH(cli::drawable_forms({Kind::dense_1d2d, Kind::k_grouped}, all, 3),
+                    contains_text("k-grouped, which kernel gemm_3_stages does not take"));
 }
 
-TEST_CASE("sizes are of the kernels' kind and reach both ends") {
-  const Drawer drawer(5, {"model", "machine"}, std::nullopt);
-  std::int64_t small = 0, large = 0, adversarial = 0;
-  for (std::int64_t i = 0; i < 2000; ++i) {
+TEST_CASE("every kind comes alike, with every form, and the same seed draws the same") {
+  const std::vector<std::string> engines{"model", "machine"};
+  const Drawer drawer(5, engines, std::nullopt, cli::all_forms());
+  const Drawer again(5, engines, std::nullopt, cli::all_forms()),
+      other(6, engines, std::nullopt, cli::all_forms());
+  std::map<Kind, int> kinds;
+  std::set<std::string> forms;
+  int same_as_other = 0;
+  for (std::int64_t i = 0; i < 3000; ++i) {
     const Draw draw = drawer.draw(i, any);
-    CHECK((draw.m >= 1 && draw.m <= 4096));
-    CHECK((draw.n >= 8 && draw.n <= 4096 && draw.n % 8 == 0));
-    CHECK((draw.k >= 16 && draw.k <= 4096 && draw.k % 16 == 0));
-    small += draw.m <= 4;
-    large += draw.m > 1024;
-    adversarial += draw.distribution == Distribution::adversarial;
+    const Form& form = draw.problem.form;
+    CHECK(form == drawer.form(i));
+    ++kinds[form.kind];
+    forms.insert(std::string(kind_name(form.kind)) + (form.has_c ? " c " : " ") +
+                 std::to_string(form.b_scale_rows));
+    const Draw repeated = again.draw(i, any);
+    CHECK(cli::reproducer(repeated, engines, 1) == cli::reproducer(draw, engines, 1));
+    same_as_other += other.draw(i, any).problem.command() == draw.problem.command();
   }
-  // Log-uniform: 1, 2 and 3 to 4 are three of thirteen octaves, 1025 to 4096 two; 2000 draws have a deviation below 20.
-  CHECK(std::abs(small - 2000 * 3 / 13) < 100);
-  CHECK(std::abs(large - 2000 * 2 / 13) < 100);
-  CHECK(std::abs(adversarial - (500 + 1500 / 14)) < 100);
+  CHECK(kinds.size() == 6);
+  for (const auto& [kind, count] : kinds) CHECK(std::abs(count - 500) < 90);
+  CHECK(forms.size() == cli::all_forms().size());
+  CHECK(same_as_other == 0);
 }
 
-TEST_CASE("what costs too much is drawn smaller, down to the smallest there is") {
-  const Drawer drawer(6, {"model", "gpu"}, std::nullopt);
+TEST_CASE("a smaller budget changes the extents and nothing else") {
+  const Drawer drawer(6, {"model", "machine"}, std::nullopt, cli::all_forms());
   for (std::int64_t i = 0; i < 300; ++i) {
-    const Draw whole = drawer.draw(i, any);
-    for (const std::int64_t most : {cli::least_macs, std::int64_t{1000}, std::int64_t{1'000'000}}) {
-      const Draw draw = drawer.draw(i, most);
-      CHECK(draw.macs() <= most);
-      CHECK(draw.n % 8 == 0);
-      CHECK(draw.k % 16 == 0);
-      if (whole.macs() <= most) CHECK(draw.macs() == whole.macs());
-      CHECK(draw.seed == whole.seed);
-      CHECK(draw.runs[1].config == whole.runs[1].config);
-    }
+    const Draw whole = drawer.draw(i, any), draw = drawer.draw(i, 1000);
+    CHECK(draw.problem.macs() <= 1000);
+    CHECK(draw.problem.seed == whole.problem.seed);
+    CHECK(draw.problem.sizes.padding == whole.problem.sizes.padding);
+    CHECK(draw.runs[1].config == whole.runs[1].config);
+    CHECK(draw.runs[1].schedule_seed == whole.runs[1].schedule_seed);
   }
 }
 
 TEST_CASE("every configuration of an output comes before any comes again, in an order of each engine's own") {
-  const Drawer drawer(7, {"machine", "gpu"}, std::nullopt);
+  const Drawer drawer(7, {"machine", "gpu"}, std::nullopt, plain);
   const std::vector<GemmConfig> all = offered_configs();
   const auto f32 = std::count_if(all.begin(), all.end(), [](const GemmConfig& c) { return c.output_f32; });
   const auto bf16 = static_cast<std::ptrdiff_t>(all.size()) - f32;
@@ -67,8 +90,20 @@ TEST_CASE("every configuration of an output comes before any comes again, in an 
   CHECK_FALSE(same_order);
 }
 
+TEST_CASE("forms other than 1d2d without c go to steps 8 and 9, in all their configurations") {
+  const Drawer drawer(8, {"gpu", "machine"}, std::nullopt, cli::all_forms());
+  std::set<std::string> late, early;
+  for (std::int64_t i = 0; i < 6000; ++i) {
+    const GemmConfig config = drawer.config(i, 0);
+    (drawer.form(i).plain() ? early : late).insert(config.name());
+    if (!drawer.form(i).plain()) CHECK(config.step >= 8);
+  }
+  CHECK(late.size() == offered_configs(8).size() + offered_configs(9).size());
+  CHECK(early.size() > late.size());
+}
+
 TEST_CASE("runs are accepted, and stages vary on the machine") {
-  const Drawer drawer(8, {"machine", "gpu"}, 3);
+  const Drawer drawer(8, {"machine", "gpu"}, 3, plain);
   std::set<u32> stages;
   for (std::int64_t i = 0; i < 200; ++i) {
     const Draw draw = drawer.draw(i, any);
@@ -84,8 +119,8 @@ TEST_CASE("runs are accepted, and stages vary on the machine") {
 
 TEST_CASE("the commands that show a difference") {
   const std::vector<std::string> engines = {"model", "machine", "gpu"};
-  Draw draw = Drawer(9, engines, 7).draw(0, 10'000);
-  draw.m = 3;
+  Draw draw = Drawer(9, engines, 7, plain).draw(0, 10'000);
+  draw.problem.sizes.m = 3;
   draw.runs[0].core = with_fraction_bits(14);
   draw.runs[1].schedule = machine::Schedule::latest;
   draw.runs[1].schedule_seed = 42;
@@ -105,4 +140,21 @@ TEST_CASE("the commands that show a difference") {
   draw.runs[2].config = {.step = 8, .tile_m = 64, .tile_n = 32, .stages = 3, .in_flight = 4};
   CHECK_THAT(cli::reproducer(draw, engines, 2)[2],
              contains_text("--kernel gemm_8_overlapped --tile 64x32 --stages 3 --cluster 1x1 --in-flight 4"));
+}
+
+TEST_CASE("an engine named twice writes two files, and models differ in their instructions") {
+  const std::vector<std::string> engines = {"model", "model"};
+  CHECK(cli::labels_of({"model", "machine", "model"}) ==
+        std::vector<std::string>{"model", "machine", "model-2"});
+  const Drawer drawer(10, engines, std::nullopt, cli::all_forms());
+  std::set<Simd> paths;
+  for (std::int64_t i = 0; i < 50; ++i) paths.insert(drawer.draw(i, 1000).runs[1].simd);
+  CHECK(paths.size() == simd_here().size());
+  Draw draw = drawer.draw(0, 1000);
+  draw.runs[1].simd = Simd::portable;
+  const std::vector<std::string> lines = cli::reproducer(draw, engines, 1);
+  REQUIRE(lines.size() == 4);
+  CHECK_THAT(lines[2], contains_text("-o model-2.safetensors --engine model"));
+  CHECK_THAT(lines[2], contains_text("--simd portable"));
+  CHECK(lines[3] == "fp8twin diff model.safetensors model-2.safetensors");
 }

@@ -38,10 +38,23 @@ int main() {
   expect("16512 ones, promoted", element(ones, ones, true), 16512.0f);
   expect("16512 ones, one chain", element(ones, ones, false), 16384.0f);
 
+  // A weight stored [K, N] is no operand of an FP8 tensor core; transposed, with its 128x128 scales, it is.
+  constexpr std::int64_t k = 256, n = 2;
+  std::vector<std::uint8_t> weight(k * n, 0x38), turned(n * k);  // column 1 twice column 0
+  for (std::size_t i = 1; i < weight.size(); i += 2) weight[i] = 0x40;
+  const std::vector<float> weight_scale{1.0f, 3.0f}, row_scale{1.0f, 1.0f};
+  std::vector<float> turned_scale(2), d(n);
+  fp8twin::transpose(k, n, weight, turned);
+  fp8twin::transpose(2, 1, weight_scale, turned_scale);
+  const std::vector<std::uint8_t> row(k, 0x38);
+  fp8twin::gemm_nt(fp8twin::row_major(row, 1, k), row_scale, fp8twin::row_major(turned, n, k), turned_scale,
+                   std::span<float>(d));
+  expect("a transposed weight, column 0", d[0], 128.0f + 3 * 128);
+  expect("a transposed weight, column 1", d[1], 2 * (128.0f + 3 * 128));
+
   // A span of the wrong size is an Error, with a sentence.
   bool refused = false;
   try {
-    std::vector<float> d(2);
     fp8twin::gemm(1, 1, 32, codes, std::vector<float>(1, 1.0f), codes, std::vector<float>(1, 1.0f), d);
   } catch (const fp8twin::Error& error) {
     refused = error.what()[0] != '\0';

@@ -29,6 +29,17 @@ std::string refusal(Engine& engine, const Problem& problem, DType output) {
 
 }  // namespace
 
+TEST_CASE("every engine takes 1d2d without c, the model every form") {
+  for (const auto& engine : test::engines_here()) {
+    CHECK(engine->takes(Kind::dense_1d2d, false, 128));
+    for (const Kind kind : {Kind::dense_1d2d, Kind::dense_1d1d, Kind::batched, Kind::contiguous, Kind::masked,
+                            Kind::k_grouped, Kind::wgmma}) {
+      for (const bool has_c : {false, true})
+        CHECK((engine->runs_kernels() || engine->takes(kind, has_c, kind == Kind::dense_1d1d ? 1 : 128)));
+    }
+  }
+}
+
 TEST_CASE("every engine, every step: the model's bits") {
   const RandomGemm tails(67, 72, 272, Distribution::adversarial, 3), one(1, 8, 128, Distribution::normal, 4),
       nothing(3, 8, 0, Distribution::normal, 5);

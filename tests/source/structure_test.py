@@ -27,6 +27,8 @@ TESTED_ELSEWHERE = {
     "emulator/machine/operations.hpp": "tests/machine/memory_test.cpp",
     "emulator/machine/site.hpp": "tests/machine/memory_test.cpp",
     "emulator/machine/thread.hpp": "tests/machine/cluster_test.cpp",
+    "emulator/model/entry_checks.cpp": "tests/model/entry_test.cpp",
+    "emulator/model/entry_checks.hpp": "tests/model/entry_test.cpp",
     "emulator/model/tile_dot.cpp": "tests/model/tile_test.cpp",
     "emulator/model/tile_group.cpp": "tests/model/tile_test.cpp",
     "emulator/model/tile_lanes.cpp": "tests/model/tile_test.cpp",

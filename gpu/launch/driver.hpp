@@ -153,9 +153,7 @@ class Buffer {
     return values;
   }
   /// All of it to `values`, which has as many elements.
-  void download(std::span<T> values) const {
-    memory::download(values.data(), address_, values.size_bytes());
-  }
+  void download(std::span<T> values) const { memory::download(values.data(), address_, values.size_bytes()); }
 
  private:
   CUdeviceptr address_ = 0;

@@ -88,7 +88,8 @@ TEST_CASE("blocks start anew with each group along K") {
       check(recipe_from_name(name), ScaleFormat::f32, grid, QuantizeInput(InputFormat::bf16, grid, 7));
     }
     const auto launches = quantize_launches(grid, InputFormat::bf16, nullptr, nullptr, nullptr);
-    CHECK(launches.size() == 4);  // 100, then 128 + 300, 256 + 1, 127: whole blocks run on into the next group
+    CHECK(launches.size() ==
+          4);  // 100, then 128 + 300, 256 + 1, 127: whole blocks run on into the next group
   }
 }
 

@@ -4,6 +4,7 @@
 //   random bits of the format (NaN and infinities among them)      one NaN          amax just above or below 448 * 2^e
 //   a few powers of two apart; few significant bits (ties)         NaN only         the largest finite values
 //   zeros of both signs; tiny, below every floor; subnormal        an infinity      one large among zeros
+//   quotients on the midpoints between two codes, give or take a step of x: there a last bit of the factor shows
 #pragma once
 
 #include <cmath>
@@ -18,7 +19,7 @@
 
 namespace fp8twin::capture {
 
-inline constexpr std::uint64_t quantize_kinds = 12;
+inline constexpr std::uint64_t quantize_kinds = 13;
 
 /// The value of an element, before it is rounded to the format. `bits` and `block_bits` are random, the latter the same
 /// for the whole block; `first`: is it the block's element at its own place of choice?
@@ -49,7 +50,15 @@ inline float quantize_value(std::uint64_t kind, std::uint64_t bits, std::uint64_
       const float amax = 448.0f * std::ldexp(beside, low(block_bits >> 20, 150) - 30);
       return sign * (first ? amax : amax * 0.37f);
     }
-    case 10:  // the largest finite values
+    case 10: {
+      const float amax = std::ldexp(1.0f + static_cast<float>(low(block_bits >> 8, 128)) * 0x1p-7f, exponent);
+      if (first) return sign * amax;
+      const double middle =
+          std::ldexp(17.0 + 2 * low(bits, 8), low(bits >> 3, 12) - 8);  // between normal codes, below 448
+      const float x = static_cast<float>(static_cast<double>(amax) * middle / 448.0);
+      return sign * f32_from_bits(f32_bits(x) + static_cast<std::uint32_t>(low(bits >> 8, 5) - 2));
+    }
+    case 11:  // the largest finite values
       return sign * std::ldexp(unit, 127);
     default:  // one large among zeros
       return first ? sign * std::ldexp(unit, exponent) : sign * 0.0f;

@@ -5,6 +5,7 @@
 #include <cmath>
 
 #include "gpu/capture/quantize_cases.hpp"
+#include "gpu/kernels/scale_layout.hpp"
 #include "gpu/launch/gemm_data.hpp"
 #include "gpu/launch/machine_quantize.hpp"
 #include "gpu/launch/quantize_plan.hpp"
@@ -58,8 +59,7 @@ TEST_CASE("1x128: every recipe, scale format and type of x, over every kind of b
 
 TEST_CASE("128x128: every recipe, scale format and type of x, over every kind of block") {
   for (const InputFormat input : capture::input_formats) {
-    check_recipes(BlockGrid(1, 256, 384, block_128x128), input, 3);
-    check_recipes(BlockGrid(1, 256, 384, block_128x128), input, 9);  // the other six kinds
+    check_recipes(BlockGrid(1, 256, 896, block_128x128), input, 3);
     check_recipes(BlockGrid(3, 131, 201, block_128x128), input, 4);
   }
 }
@@ -84,12 +84,12 @@ TEST_CASE("blocks start anew with each group along K") {
   const std::vector<std::int32_t> sizes = {100, 0, 128, 300, 256, 1, 127};
   for (const BlockShape shape : capture::block_shapes) {
     const BlockGrid grid(1, 140, 912, shape, sizes);
-    for (const char* name : {"vllm", "te"}) {
-      check(recipe_from_name(name), ScaleFormat::f32, grid, QuantizeInput(InputFormat::bf16, grid, 7));
-    }
-    const auto launches = quantize_launches(grid, InputFormat::bf16, nullptr, nullptr, nullptr);
-    CHECK(launches.size() ==
-          4);  // 100, then 128 + 300, 256 + 1, 127: whole blocks run on into the next group
+    const QuantizeInput x(InputFormat::bf16, grid, 7);
+    for (const char* name : {"vllm", "te"}) check(recipe_from_name(name), ScaleFormat::f32, grid, x);
+    Quantized room(grid);
+    // 100, then 128 + 300, 256 + 1, 127: whole blocks run on into the next group.
+    CHECK(quantize_launches(grid, x.format, x.bf16.data(), room.codes.data(), room.scales.data()).size() ==
+          4);
   }
 }
 
@@ -117,6 +117,35 @@ TEST_CASE("every schedule gives the same bits, and no bank of shared memory is a
     CHECK(found.scales_differing(needed) == 0);
     for (const machine::BankNote& note : notes) CHECK(note.extra_wavefronts == 0);
   }
+}
+
+TEST_CASE("a grid that is shorter than the array: each thread block goes on to the next blocks of columns") {
+  const BlockGrid wide(1, 20, 128 * 11 + 5, block_1x128), tall(2, 140, 128 * 5 + 9, block_128x128);
+  for (const BlockGrid& grid : {wide, tall}) {
+    const QuantizeInput x(InputFormat::bf16, grid, 10);
+    const Recipe& recipe = recipe_from_name("deepgemm-cpu");
+    const MachineQuantizeConfig config =
+        quantize_config(recipe, ScaleFormat::f32, grid.shape.rows, InputFormat::bf16);
+    const Quantized needed = by_arithmetic(recipe, ScaleFormat::f32, grid, x.values());
+    for (const u32 grid_y : {1, 2}) {
+      Quantized found(grid);
+      const QuantizeLaunch launch = quantize_launches(grid, InputFormat::bf16, x.bf16.data(),
+                                                      found.codes.data(), found.scales.data())[0];
+      const auto kernel = [&](const QuantizeArguments& q) { quantize_blocks(config, q); };
+      machine::launch({launch.grid_x, grid_y}, {1, 1}, quantize_threads, quantize_shared_bytes, kernel,
+                      launch.arguments, {.schedule = machine::Schedule::random, .seed = grid_y});
+      CHECK(found.codes == needed.codes);
+      CHECK(found.scales_differing(needed) == 0);
+    }
+  }
+  std::vector<float> scales(40 * 100);
+  for (std::size_t i = 0; i < scales.size(); ++i) scales[i] = static_cast<float>(i);
+  std::vector<float> found(100 * 40);
+  const ScaleLayoutLaunch launch = scale_layout_launch(40, 100, scales.data(), found.data());
+  machine::launch(
+      {launch.grid_x, 1}, {1, 1}, scale_layout_threads, scale_layout_shared_bytes,
+      [](const ScaleLayoutArguments& s) { transpose_scales(ScaleLayoutConfig{}, s); }, launch.arguments);
+  CHECK(found == transpose_scales_on_machine(40, 100, scales).scales);
 }
 
 TEST_CASE("ceil of log2 as integer work: the fractions that log2 loses, beside every power of two") {

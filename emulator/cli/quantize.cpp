@@ -96,7 +96,6 @@ void write_quantized(const Options& options, const TensorFile& file, const Quant
   context.answer["recipe"] = recipe.name;
   context.answer["scale"] = options.scale;
   context.answer["output"] = options.out;
-  for (auto& [key, value] : engine_metadata(engine)) context.answer[key] = value;
   context.answer["tensors"] = list;
 }
 
@@ -107,6 +106,7 @@ void quantize_file(const Options& options, Context& context) {
   const TensorFile file = read_tensor_file(options.in);
   const QuantizePlan plan = plan_quantize(file, options.tensors, options.block);
   const std::unique_ptr<QuantizeEngine> engine = make_quantize_engine(options.engine, options.simd);
+  for (auto& [key, value] : engine_metadata(*engine)) context.answer[key] = value;
   if (!options.out.empty()) write_quantized(options, file, plan, *engine, context);
   if (!options.match.empty()) match_recipes(options.match, plan, !options.block.empty(), *engine, context);
 }

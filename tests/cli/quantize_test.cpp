@@ -278,7 +278,9 @@ TEST_CASE("every engine writes the model's codes and scales, and says who it was
       }
     }
   }
-  CHECK(run("quantize " + in + " --match " + model + " --engine machine").status == 0);
+  const auto match = run("quantize --json " + in + " --match " + model + " --engine machine");
+  CHECK(match.status == 0);
+  CHECK(match.json()["engine"] == "machine");
 }
 
 TEST_CASE("a NaN made elsewhere matches, whatever its sign and payload") {

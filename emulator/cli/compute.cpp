@@ -8,6 +8,7 @@
 
 #include "emulator/cli/values.hpp"
 #include "emulator/engine/engine.hpp"
+#include "emulator/engine/launchable.hpp"
 #include "emulator/engine/trace_file.hpp"
 #include "emulator/machine/fault.hpp"
 #include "gpu/launch/gemm_data.hpp"
@@ -23,23 +24,32 @@ struct Run {
   bool ladder;  // a kernel of the ladder, in a configuration
 };
 
-/// "--trace-tile 0,1": along M and along N, whatever the kernel's tile is. It must be one of D's.
-void set_trace_tile(const ComputeOptions& options, const Problem& problem, RunOptions& run) {
+/// "--trace-tile 0,1": along M and along N, whatever the kernel's tile is; "2,0,1": of group 2. It must be one of D's.
+void set_trace_tile(const ComputeOptions& options, const Product& product, RunOptions& run) {
   std::vector<std::int64_t> at = {0, 0};
+  const bool grouped = product.form.grouping != Grouping::none;
   if (!options.trace_tile.empty()) {
     at = parse_integers("--trace-tile", options.trace_tile, 0);
-    if (at.size() != 2) {
-      throw Error(
-          fmt::format("--trace-tile: found '{}'; two integers such as 0,1 are needed", options.trace_tile));
+    if (at.size() != 2 && !(grouped && at.size() == 3)) {
+      throw Error(fmt::format("--trace-tile: found '{}'; two integers such as 0,1 are needed{}",
+                              options.trace_tile, grouped ? ", or three, such as 2,0,1: in group 2" : ""));
     }
   }
+  if (at.size() == 2) at.insert(at.begin(), 0);
+  const std::int64_t group = at[0];
+  at.erase(at.begin());
   try {
-    check_trace_tile(run.config, problem.m, problem.n, at[0], at[1]);
+    if (group >= product.groups) {
+      throw Error(fmt::format("there is no group {}; the problem has {}", group, product.groups));
+    }
+    check_trace_tile(run.config, product.expected_rows()[static_cast<std::size_t>(group)], product.n, at[0],
+                     at[1]);
   } catch (const Error& error) {
     throw Error(fmt::format("{}: {}", options.trace_tile.empty() ? "--trace" : "--trace-tile", error.what()));
   }
   run.trace_tile_m = static_cast<std::uint32_t>(at[0]);
   run.trace_tile_n = static_cast<std::uint32_t>(at[1]);
+  run.trace_group = static_cast<std::uint32_t>(group);
 }
 
 Run prepare(const Context& context, const ComputeOptions& options, const Problem& problem) {
@@ -49,14 +59,15 @@ Run prepare(const Context& context, const ComputeOptions& options, const Problem
   run.options.core = with_fraction_bits(static_cast<int>(options.fraction_bits));
   run.options.simd = options.simd;
   set_schedule(options.kernel, run.options);
-  if (run.engine->runs_kernels() && problem.kind == Kind::dense_1d2d) {
+  if (run.engine->runs_kernels() && problem.kind != Kind::wgmma) {
     run.ladder = true;
+    const Product product = product_of(problem);
     const std::int64_t fill = options.kernel.multiprocessors.value_or(run.engine->multiprocessors());
     run.options.multiprocessors = static_cast<std::uint32_t>(fill);
-    run.options.config = config_for(options.kernel, problem.m, problem.n, problem.k, run.type == DType::f32,
-                                    run.options.multiprocessors);
+    run.options.config =
+        config_for(options.kernel, product, run.type == DType::f32, run.options.multiprocessors);
     run.options.config.trace = !options.trace.empty();
-    if (run.options.config.trace) set_trace_tile(options, problem, run.options);
+    if (run.options.config.trace) set_trace_tile(options, product, run.options);
   }
   return run;
 }
@@ -97,7 +108,10 @@ void write_files(const Context& context, const ComputeOptions& options, const Pr
   write_tensor_file(options.out, {&d, 1}, options.out.ends_with(".npy") ? Metadata{} : metadata);
   if (options.trace.empty()) return;
   const RunOptions& o = run.options;
-  write_trace_file(options.trace, {problem.m, problem.n, problem.k, o.config, o.trace_tile_m, o.trace_tile_n},
+  const std::size_t group = o.trace_group;
+  const std::int64_t m = product_of(problem).expected_rows()[group],
+                     k = problem.kind == Kind::k_grouped ? problem.k_sizes[group] : problem.k;
+  write_trace_file(options.trace, {m, problem.n, k, o.config, o.trace_tile_m, o.trace_tile_n, o.trace_group},
                    result.trace, metadata);
 }
 
@@ -112,8 +126,10 @@ void report(Context& context, const ComputeOptions& options, const Problem& prob
   for (const auto& [key, value] : engine_metadata(run)) context.answer[key] = value;
   if (run.ladder) context.text += fmt::format("  kernel {}\n", run.options.config.name());
   if (!options.trace.empty()) {
-    context.text += fmt::format("  {}: a trace of tile {},{}\n", options.trace, run.options.trace_tile_m,
-                                run.options.trace_tile_n);
+    const bool grouped = run.options.config.form.grouping != Grouping::none;
+    context.text += fmt::format("  {}: a trace of tile {},{}{}\n", options.trace, run.options.trace_tile_m,
+                                run.options.trace_tile_n,
+                                grouped ? fmt::format(" of group {}", run.options.trace_group) : "");
     context.answer["trace"] = options.trace;
   }
   if (run.engine->name() != "machine") return;

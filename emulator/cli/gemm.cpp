@@ -1,10 +1,11 @@
-// `gemm`: the main job, for every kind of problem on the model, for 1d2d problems on the machine and the card.
+// `gemm`: the main job, for every kind of problem, on the model, the machine or the card.
 #include <fmt/core.h>
 
 #include <memory>
 
 #include "emulator/cli/command.hpp"
 #include "emulator/cli/compute.hpp"
+#include "emulator/engine/launchable.hpp"
 #include "emulator/files/atomic_file.hpp"
 
 namespace fp8twin::cli {
@@ -17,15 +18,15 @@ struct GemmOptions : ComputeOptions {
 
 /// Without a problem the configuration is that for a D that fills the card.
 void run_dump_ptx(Context& context, const GemmOptions& options) {
-  std::int64_t m = 4096, n = 4096, k = 4096;
+  Product product{.form = {}, .m = 4096, .n = 4096, .k = 4096};
+  DType type = DType::bf16;
   if (!options.problem.empty()) {
     const Problem problem = read_problem(read_tensor_file(options.problem));
-    m = problem.m;
-    n = problem.n;
-    k = problem.k;
+    product = product_of(problem);
+    type = problem.default_output();
   }
-  GemmConfig config = config_for(options.kernel, m, n, k, output_type(options, DType::bf16) == DType::f32,
-                                 h200_multiprocessors);
+  GemmConfig config =
+      config_for(options.kernel, product, output_type(options, type) == DType::f32, h200_multiprocessors);
   config.trace = !options.trace.empty();
   const std::string ptx = dump_ptx(config);
   context.answer = {{"kernel", config.name()}};
@@ -75,10 +76,10 @@ void add_gemm(CLI::App& app, Context& context) {
           "machine, gpu: also write what each step of one tile left behind; fp8twin diff compares two")
       ->type_name("FILE");
   command
-      ->add_option(
-          "--trace-tile", options->trace_tile,
-          "which tile of D, counted along M and along N (default 0,0); step 9's have --tile's N rows and M "
-          "columns")
+      ->add_option("--trace-tile", options->trace_tile,
+                   "which tile of D, counted along M and along N (default 0,0), of grouped problems g,m,n: "
+                   "of group g; step 9's "
+                   "have --tile's N rows and M columns")
       ->type_name("m,n");
   command->add_flag(
       "--list-configs", options->list_configs,

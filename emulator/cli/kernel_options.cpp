@@ -131,6 +131,12 @@ std::uint32_t width_with_cluster(const GemmConfig& config) {
         accepted.tile_m != config.tile_m || accepted.in_flight != config.in_flight ||
         accepted.output_f32 != config.output_f32)
       continue;
+    if (config.form != ProductForm{}) {
+      GemmConfig formed = accepted;
+      formed.form = config.form;
+      formed.stages = usual_stages(formed);
+      if (!is_accepted(formed)) continue;
+    }
     const bool better =
         best == 0 || (best < config.tile_n ? accepted.tile_n > best
                                            : accepted.tile_n >= config.tile_n && accepted.tile_n < best);
@@ -141,13 +147,13 @@ std::uint32_t width_with_cluster(const GemmConfig& config) {
 
 }  // namespace
 
-GemmConfig config_for(const KernelOptions& options, std::int64_t m, std::int64_t n, std::int64_t k,
-                      bool output_f32, std::uint32_t multiprocessors) {
+GemmConfig config_for(const KernelOptions& options, const Product& product, bool output_f32,
+                      std::uint32_t multiprocessors) {
   const bool nothing =
       options.tile.empty() && options.cluster.empty() && !options.stages && !options.in_flight;
-  if (options.kernel.empty() && nothing) return choose_config(m, n, k, output_f32, multiprocessors);
+  if (options.kernel.empty() && nothing) return choose_config(product, output_f32, multiprocessors);
   const int step = options.kernel.empty() ? 8 : step_from_name(options.kernel);
-  GemmConfig config = default_config(step, m, n, k, output_f32, multiprocessors);
+  GemmConfig config = default_config(step, product, output_f32, multiprocessors);
   if (!options.tile.empty()) {
     config.in_flight = 1;
     std::tie(config.tile_m, config.tile_n) = parse_extents("--tile", options.tile);

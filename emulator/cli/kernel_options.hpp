@@ -35,9 +35,9 @@ void need_options_of(const std::string& engine, const KernelOptions& options);
 /// "128x64" as two positive integers.
 std::pair<std::uint32_t, std::uint32_t> parse_extents(const char* option, const std::string& text);
 
-/// The configuration asked for, for a shape. Throws Error when it is not accepted.
-GemmConfig config_for(const KernelOptions& options, std::int64_t m, std::int64_t n, std::int64_t k,
-                      bool output_f32, std::uint32_t multiprocessors);
+/// The configuration asked for, for a product. Throws Error when it is not accepted.
+GemmConfig config_for(const KernelOptions& options, const Product& product, bool output_f32,
+                      std::uint32_t multiprocessors);
 /// The machine's part.
 void set_schedule(const KernelOptions& options, RunOptions& run);
 

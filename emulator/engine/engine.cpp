@@ -11,23 +11,9 @@ namespace {
 
 constexpr std::array<std::string_view, 4> schedule_names = {"earliest", "latest", "mixed", "random"};
 
-/// The kernels multiply one pair of matrices.
 void need_kernel(const Engine& engine, const Problem& problem, DType output) {
-  if (problem.kind == Kind::wgmma) {
-    if (output != DType::f32) {
-      throw Error(fmt::format("is a wgmma problem; engine {} stores its accumulators as F32", engine.name()));
-    }
-    return;
-  }
-  if (problem.kind != Kind::dense_1d2d) {
-    throw Error(fmt::format(
-        "is a {} problem; engine {} takes 1d2d and wgmma problems so far, engine model takes every kind",
-        kind_name(problem.kind), engine.name()));
-  }
-  if (problem.has_c) {
-    throw Error(fmt::format(
-        "has a tensor \"c\"; the kernels of engine {} add none to a 1d2d problem, engine model does",
-        engine.name()));
+  if (problem.kind == Kind::wgmma && output != DType::f32) {
+    throw Error(fmt::format("is a wgmma problem; engine {} stores its accumulators as F32", engine.name()));
   }
 }
 

@@ -6,8 +6,8 @@
 //
 //   Problem, output type, RunOptions  ->  Engine::run  ->  d, and the trace's words if config.trace asks for them
 //
-// Modelled: machine and gpu take 1d2d problems without c (the ladder's kernels) and wgmma problems (the kernel
-// wgmma_chain). Not modelled: grouped and batched problems on them; each engine says so in a sentence.
+// Machine and gpu run wgmma problems with the kernel wgmma_chain and all others with the ladder's kernels, of which steps 1
+// to 7 take 1d2d problems without c, and steps 8 and 9 every kind.
 #pragma once
 
 #include <cstddef>
@@ -42,6 +42,7 @@ struct RunOptions {
   GemmConfig config = {};
   std::uint32_t multiprocessors = 0;  // that the persistent kernels fill; 0: all that the engine has
   std::uint32_t trace_tile_m = 0, trace_tile_n = 0;  // of D, along M and along N
+  std::uint32_t trace_group = 0;
 
   // machine
   machine::Schedule schedule = machine::Schedule::random;

@@ -3,6 +3,7 @@
 #include <map>
 
 #include "emulator/engine/engines.hpp"
+#include "emulator/engine/launchable.hpp"
 #include "emulator/engine/wgmma_chunks.hpp"
 #include "gpu/launch/card_gemm.hpp"
 #include "gpu/launch/card_wgmma.hpp"
@@ -42,11 +43,9 @@ class GpuEngine : public Engine {
   RunResult ladder(const Problem& problem, DType output, const RunOptions& options) {
     GemmConfig config = options.config;
     config.output_f32 = output == DType::f32;
-    const LaunchPlan plan = plan_gemm(problem.m, problem.n, problem.k, config,
+    const LaunchPlan plan = plan_gemm(product_of(problem), config,
                                       options.multiprocessors ? options.multiprocessors : multiprocessors());
-    GemmResult result =
-        run_on_card(kernels_, plan, operands_of(problem),
-                    {.trace_tile_m = options.trace_tile_m, .trace_tile_n = options.trace_tile_n});
+    GemmResult result = run_on_card(kernels_, plan, operands_of(problem), {trace_arguments(options)});
     return {bytes_of(result.d), std::move(result.trace), {}};
   }
 

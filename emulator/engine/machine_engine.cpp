@@ -2,6 +2,7 @@
 #include <cstring>
 
 #include "emulator/engine/engines.hpp"
+#include "emulator/engine/launchable.hpp"
 #include "emulator/engine/wgmma_chunks.hpp"
 #include "gpu/kernels/arguments.hpp"
 #include "gpu/launch/machine_gemm.hpp"
@@ -30,12 +31,10 @@ class MachineEngine : public Engine {
   RunResult ladder(const Problem& problem, DType output, const RunOptions& options) {
     GemmConfig config = options.config;
     config.output_f32 = output == DType::f32;
-    const LaunchPlan plan = plan_gemm(problem.m, problem.n, problem.k, config,
+    const LaunchPlan plan = plan_gemm(product_of(problem), config,
                                       options.multiprocessors ? options.multiprocessors : multiprocessors());
-    MachineGemmResult result = run_on_machine(plan, operands_of(problem),
-                                              {.launch = launch_options(options),
-                                               .trace_tile_m = options.trace_tile_m,
-                                               .trace_tile_n = options.trace_tile_n});
+    MachineGemmResult result =
+        run_on_machine(plan, operands_of(problem), {launch_options(options), trace_arguments(options)});
     RunResult run;
     run.d.resize(result.d.size());
     if (!result.d.empty()) std::memcpy(run.d.data(), result.d.data(), result.d.size());

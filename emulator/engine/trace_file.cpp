@@ -32,12 +32,15 @@ Metadata config_metadata(const GemmConfig& config) {
                        {"cluster", extents_text(config.cluster_m, config.cluster_n)},
                        {"kernels", fmt::format("0x{:016x}", jit::sources_digest())}};
   if (config.step >= 8) metadata["in_flight"] = std::to_string(config.in_flight);
+  if (config.form.grouping != Grouping::none) metadata["grouping"] = grouping_name(config.form.grouping);
   return metadata;
 }
 
 void write_trace_file(const std::string& path, const TracedRun& run, std::span<const std::uint32_t> words,
                       Metadata metadata) {
-  const TraceLayout at{run.config.tile_m, run.config.tile_n, static_cast<u32>((run.k + 127) / 128)};
+  const std::int64_t k_blocks =
+      run.config.form.grouping == Grouping::along_k ? k_blocks_taken(run.k) : (run.k + k_block - 1) / k_block;
+  const TraceLayout at{run.config.tile_m, run.config.tile_n, static_cast<u32>(k_blocks)};
   const std::int64_t blocks = at.k_blocks, threads = at.threads(), registers = at.registers();
   const auto part = [&](const char* name, DType dtype, Shape shape, u64 first, u64 count) {
     return Tensor{name, dtype, std::move(shape), std::as_bytes(words.subspan(first, count))};
@@ -64,6 +67,7 @@ void write_trace_file(const std::string& path, const TracedRun& run, std::span<c
   metadata["n"] = std::to_string(run.n);
   metadata["k"] = std::to_string(run.k);
   metadata["output"] = run.config.output_f32 ? "f32" : "bf16";
+  if (run.config.form.grouping != Grouping::none) metadata["trace_group"] = std::to_string(run.group);
   metadata["trace_tile"] = fmt::format("{},{}", run.tile_m, run.tile_n);
   write_tensor_file(path, tensors, metadata);
 }

@@ -6,8 +6,8 @@
 //
 // Of step 9 a_tile has rows of B, b_tile rows of A, and the output is a tile of D transposed.
 //
-// Metadata: kind "trace", m, n, k, kernel, tile, stages, cluster, from step 8 on in_flight, output, trace_tile and kernels, the
-// digest of the kernels' sources. emulator/report/trace.hpp reads it; docs/files.md has the page.
+// Metadata: kind "trace", m, n, k, kernel, tile, stages, cluster, from step 8 on in_flight, output, trace_tile, of grouped problems trace_group, and
+// kernels, the digest of the kernels' sources. emulator/report/trace.hpp reads it; docs/files.md has the page.
 #pragma once
 
 #include <cstdint>
@@ -28,6 +28,7 @@ struct TracedRun {
   std::int64_t m = 0, n = 0, k = 0;
   GemmConfig config;
   std::uint32_t tile_m = 0, tile_n = 0;  // the traced tile of D, along M and along N
+  std::uint32_t group = 0;               // of which m and k are
 };
 
 /// `metadata`: what the run says of itself (engine, device, seed, ...).

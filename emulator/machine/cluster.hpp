@@ -36,8 +36,8 @@ struct Dim {
 struct TensorCopy {
   TensorMapDescription map;
   i32 at[3] = {0, 0, 0};
-  bool store = false;
-  u32 shared = 0;  // address in each block of `blocks`
+  bool store = false, add = false;  // add: a store that adds to what is there
+  u32 shared = 0;                   // address in each block of `blocks`
   std::vector<Block*> blocks;
   u32 barrier = 0;  // loads: address in each block
   Thread* thread = nullptr;

@@ -55,4 +55,16 @@ void GlobalMemory::write(const Actor& actor, u64 address, u64 bytes, u64 alignme
   }
 }
 
+void GlobalMemory::add_to(const Actor& actor, u64 address, u64 bytes, u64 alignment, u32 grid_thread) {
+  const Range& range = find(actor, address, bytes, alignment, "adds to");
+  if (range.access == Access::write || range.access == Access::write_bytes) {
+    throw Fault(
+        FaultKind::uninitialised, actor.site, actor.thread, 0,
+        fmt::format(
+            "{} adds to offset {} of '{}', which the launch was given to write only: nothing is there yet",
+            actor.text(), address - range.address, range.name));
+  }
+  write(actor, address, bytes, alignment, grid_thread);
+}
+
 }  // namespace fp8twin::machine

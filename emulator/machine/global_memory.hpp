@@ -1,8 +1,9 @@
-// What a launch may touch of the host's memory: named ranges, to read or to write.
+// What a launch may touch of the host's memory: named ranges, to read, to write, or to add to.
 //
 //   GlobalMemory memory;
 //   memory.add("a", a, bytes, GlobalMemory::Access::read);
 //   memory.add("d", d, bytes, GlobalMemory::Access::write);
+//   memory.add("c", c, bytes, GlobalMemory::Access::read_write);   holds values before the launch: a reduction may add to them
 //
 // Kernels get plain addresses, as on the card. An access outside every range is an error here, and so is a second write to the same
 // two bytes (write_bytes: the same byte) by another thread of the grid: kernels of this project store each element once, so that a
@@ -25,6 +26,7 @@ class GlobalMemory {
     read,
     write,
     write_bytes,  // elements of one byte: twice the memory for who wrote what
+    read_write
   };
 
   void add(std::string name, const void* address, u64 bytes, Access access);
@@ -33,6 +35,9 @@ class GlobalMemory {
   void need_readable(const Actor& actor, u64 address, u64 bytes, u64 alignment) const;
   /// As above for a write, and notes the writer: `grid_thread` is unique in the grid.
   void write(const Actor& actor, u64 address, u64 bytes, u64 alignment, u32 grid_thread);
+  /// As write, for an instruction that adds to what is there: only a read_write range has something there. The sum would depend
+  /// on the order of two writers, so here too there is one.
+  void add_to(const Actor& actor, u64 address, u64 bytes, u64 alignment, u32 grid_thread);
 
  private:
   struct Range {

@@ -59,6 +59,9 @@ void prefetch_tensor_map(Thread& thread, const TensorMap& map, Site site);
 void load_tensor(Thread& thread, u32 shared, const TensorMap& map, const i32 (&at)[3], u32 rank, u32 barrier,
                  u32 mask, Site site);
 void store_tensor(Thread& thread, const TensorMap& map, const i32 (&at)[3], u32 rank, u32 shared, Site site);
+/// The same, but adds (emulator/number/reduce_add.hpp): `map` must be one of FP32 elements.
+void reduce_add_tensor(Thread& thread, const TensorMap& map, const i32 (&at)[3], u32 rank, u32 shared,
+                       Site site);
 void bulk_commit_group(Thread& thread);
 void bulk_wait_group(Thread& thread, u32 pending_groups, const char* instruction, Site site);
 

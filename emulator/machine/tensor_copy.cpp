@@ -1,7 +1,8 @@
 // TMA: bulk tensor copies between global and shared memory. See emulator/layout/tensor_map.hpp for the geometry.
 //
 // A load claims its bytes when it is issued (whoever still reads them is caught there) and writes them when it lands; a store reads
-// them when it lands, and whoever writes them before is caught. Loads complete on an mbarrier, stores in the thread's bulk groups.
+// them when it lands, and whoever writes them before is caught; a reduction is a store that adds. Loads complete on an mbarrier,
+// stores in the thread's bulk groups.
 // What the driver refuses to encode and what an H200 answers with an illegal instruction, this refuses in words.
 #include <fmt/format.h>
 
@@ -9,15 +10,27 @@
 #include <cstring>
 
 #include "emulator/machine/operations.hpp"
+#include "emulator/number/reduce_add.hpp"
 
 namespace fp8twin::machine {
 namespace {
 
+constexpr const char *plain = "cp.async.bulk.tensor", *reducing = "cp.reduce.async.bulk.tensor";
 constexpr u64 magic = 0x70616d6e6574u;  // no map of the driver begins like this
 
-[[noreturn]] void fault(FaultKind kind, Thread& thread, u32 address, Site site, const std::string& what) {
+[[noreturn]] void fault(FaultKind kind, Thread& thread, const char* instruction, u32 address, Site site,
+                        const std::string& what) {
   throw Fault(kind, site, static_cast<int>(thread.tid), address,
-              fmt::format("{}: {}: cp.async.bulk.tensor: {}", site.text(), thread.name(), what));
+              fmt::format("{}: {}: {}: {}", site.text(), thread.name(), instruction, what));
+}
+
+const char* store_text(bool add) {
+  return add ? "cp.reduce.async.bulk.tensor (add)" : "cp.async.bulk.tensor (store)";
+}
+
+const char* element_name(TensorElement element) {
+  constexpr const char* names[] = {"8-bit elements", "16-bit integers", "32-bit integers", "BF16", "FP32"};
+  return names[static_cast<u32>(element)];
 }
 
 /// Calls row(offset in shared memory, whether it is inside the tensor, its y and z) for each contiguous row of the box.
@@ -39,14 +52,16 @@ u64 element_address(const TensorMapDescription& map, i64 x, i64 y, i64 z) {
          static_cast<u64>(z) * map.stride[1];
 }
 
-TensorMapDescription read_map(Thread& thread, const TensorMap& map, Site site) {
+TensorMapDescription read_map(Thread& thread, const char* instruction, const TensorMap& map, Site site) {
   if (map.word[0] != magic)
-    fault(FaultKind::descriptor, thread, 0, site, "this is no tensor map: encode one on the host");
+    fault(FaultKind::descriptor, thread, instruction, 0, site,
+          "this is no tensor map: encode one on the host");
   return decode_tensor_map(map);
 }
 
 /// The first and last element that the box touches must lie in what the launch was given.
-void need_global(Thread& thread, const TensorMapDescription& map, const i32 (&at)[3], Site site) {
+void need_global(Thread& thread, const char* instruction, const TensorMapDescription& map, const i32 (&at)[3],
+                 Site site) {
   const GlobalMemory* memory = thread.cluster->memory();
   if (!memory) return;
   i64 low[3], high[3];
@@ -57,25 +72,25 @@ void need_global(Thread& thread, const TensorMapDescription& map, const i32 (&at
   }
   const u64 first = element_address(map, low[0], low[1], low[2]);
   const u64 last = element_address(map, high[0] - 1, high[1] - 1, high[2] - 1) + element_bytes(map.element);
-  memory->need_readable(thread.actor("cp.async.bulk.tensor", site), first, last - first, 1);
+  memory->need_readable(thread.actor(instruction, site), first, last - first, 1);
 }
 
-void check_shared(Thread& thread, const SharedMemory& shared, const TensorMapDescription& map, u32 address,
-                  Site site) {
-  shared.need(thread.actor("cp.async.bulk.tensor", site), address, box_extent(map), 128);
+void check_shared(Thread& thread, const char* instruction, const SharedMemory& shared,
+                  const TensorMapDescription& map, u32 address, Site site) {
+  shared.need(thread.actor(instruction, site), address, box_extent(map), 128);
 }
 
 /// What an H200 stops at with an illegal instruction, no kernel may rely on. (check_shared names the address.)
-void check_begin(Thread& thread, const TensorMapDescription& map, const i32 (&at)[3], bool store, u32 address,
-                 Site site) {
+void check_begin(Thread& thread, const char* instruction, const TensorMapDescription& map, const i32 (&at)[3],
+                 bool store, u32 address, Site site) {
   switch (copy_fault(map, {at[0], at[1], at[2]}, address, store)) {
     case CopyFault::x:
-      fault(FaultKind::misaligned, thread, address, site,
+      fault(FaultKind::misaligned, thread, instruction, address, site,
             fmt::format("the box begins at x = {}, {} bytes into its row: no multiple of 16", at[0],
                         i64{at[0]} * element_bytes(map.element)));
     case CopyFault::negative: {
       const std::size_t i = at[0] < 0 ? 0 : at[1] < 0 ? 1 : 2;
-      fault(FaultKind::out_of_bounds, thread, address, site,
+      fault(FaultKind::out_of_bounds, thread, instruction, address, site,
             fmt::format(
                 "a store of a box that begins at {} = {}, before the tensor: a load may, a store may not",
                 "xyz"[i], at[i]));
@@ -150,47 +165,50 @@ TensorMapDescription decode_tensor_map(const TensorMap& map) {
   return description;
 }
 
-void prefetch_tensor_map(Thread& thread, const TensorMap& map, Site site) { read_map(thread, map, site); }
+void prefetch_tensor_map(Thread& thread, const TensorMap& map, Site site) {
+  read_map(thread, "prefetch.tensormap", map, site);
+}
 
 void load_tensor(Thread& thread, u32 shared, const TensorMap& opaque, const i32 (&at)[3], u32 rank,
                  u32 own_barrier, u32 mask, Site site) {
   Cluster& cluster = *thread.cluster;
   TensorCopy copy;
-  copy.map = read_map(thread, opaque, site);
+  copy.map = read_map(thread, plain, opaque, site);
   if (copy.map.rank != rank)
-    fault(FaultKind::descriptor, thread, shared, site,
+    fault(FaultKind::descriptor, thread, plain, shared, site,
           fmt::format("{}d with a tensor map of rank {}", rank, copy.map.rank));
-  check_begin(thread, copy.map, at, false, shared, site);
+  check_begin(thread, plain, copy.map, at, false, shared, site);
   std::copy_n(at, 3, copy.at);
   copy.shared = shared;
   copy.barrier = own_barrier;
   copy.thread = &thread;
   copy.site = site;
   if (mask == 0)
-    fault(FaultKind::disagreement, thread, shared, site, "multicast with a mask of 0: to no block at all");
+    fault(FaultKind::disagreement, thread, plain, shared, site,
+          "multicast with a mask of 0: to no block at all");
   for (u32 r = 0; r < 16; ++r) {
     if (!(mask >> r & 1)) continue;
     if (r >= cluster.blocks().size())
-      fault(FaultKind::out_of_bounds, thread, shared, site,
+      fault(FaultKind::out_of_bounds, thread, plain, shared, site,
             fmt::format("multicast to rank {} in a cluster of {}", r, cluster.blocks().size()));
     copy.blocks.push_back(cluster.blocks()[r].get());
   }
-  need_global(thread, copy.map, at, site);
+  need_global(thread, plain, copy.map, at, site);
   for (Block* block : copy.blocks) {
     const u32 at_shared = map_shared(thread, shared, block->rank, site),
               barrier = map_shared(thread, own_barrier, block->rank, site);
     if (block->live_threads == 0)
-      fault(FaultKind::unfinished, thread, shared, site,
+      fault(FaultKind::unfinished, thread, plain, shared, site,
             fmt::format("multicast to block ({},{}), which has ended", block->x, block->y));
-    check_shared(thread, block->shared, copy.map, at_shared, site);
+    check_shared(thread, plain, block->shared, copy.map, at_shared, site);
     MBarrier* bar = block->mbarrier(barrier);
     if (!bar || !bar->live) {
-      fault(FaultKind::barrier_use, thread, barrier, site,
+      fault(FaultKind::barrier_use, thread, plain, barrier, site,
             fmt::format("no mbarrier was initialised at shared 0x{:x} of block ({},{})", barrier, block->x,
                         block->y));
     }
     if (cluster.checks() && !thread.knowledge.knows_fenced(bar->initialised)) {
-      fault(FaultKind::missing_proxy_fence, thread, barrier, site,
+      fault(FaultKind::missing_proxy_fence, thread, plain, barrier, site,
             fmt::format(
                 "the mbarrier at shared 0x{:x} of block ({},{}) may not be there yet for the async proxy: "
                 "fence.mbarrier_init (or fence.proxy.async) and a barrier are needed after mbarrier.init",
@@ -212,16 +230,25 @@ void load_tensor(Thread& thread, u32 shared, const TensorMap& opaque, const i32 
   cluster.maybe_yield(thread);
 }
 
-void store_tensor(Thread& thread, const TensorMap& opaque, const i32 (&at)[3], u32 rank, u32 shared,
-                  Site site) {
+namespace {
+
+/// A store, or with `add` a reduction: all but what becomes of the bytes is the same.
+void issue_store(Thread& thread, bool add, const TensorMap& opaque, const i32 (&at)[3], u32 rank, u32 shared,
+                 Site site) {
+  const char* const instruction = add ? reducing : plain;
   TensorCopy copy;
-  copy.map = read_map(thread, opaque, site);
+  copy.map = read_map(thread, instruction, opaque, site);
   if (copy.map.rank != rank)
-    fault(FaultKind::descriptor, thread, shared, site,
+    fault(FaultKind::descriptor, thread, instruction, shared, site,
           fmt::format("{}d with a tensor map of rank {}", rank, copy.map.rank));
-  check_begin(thread, copy.map, at, true, shared, site);
+  if (add && copy.map.element != TensorElement::f32)
+    fault(FaultKind::descriptor, thread, instruction, shared, site,
+          fmt::format("a tensor map of {}; only the sum of FP32 elements is modelled",
+                      element_name(copy.map.element)));
+  check_begin(thread, instruction, copy.map, at, true, shared, site);
   std::copy_n(at, 3, copy.at);
   copy.store = true;
+  copy.add = add;
   copy.shared = shared;
   copy.blocks = {thread.block};
   copy.thread = &thread;
@@ -229,15 +256,26 @@ void store_tensor(Thread& thread, const TensorMap& opaque, const i32 (&at)[3], u
   if (thread.bulk.component == 0) thread.bulk.component = thread.cluster->new_component(site);
   copy.store_number = ++thread.bulk.issued;
   thread.bulk.site = site;
-  check_shared(thread, thread.block->shared, copy.map, shared, site);
-  need_global(thread, copy.map, at, site);
-  Actor actor = thread.actor("cp.async.bulk.tensor (store)", site);
+  check_shared(thread, instruction, thread.block->shared, copy.map, shared, site);
+  need_global(thread, instruction, copy.map, at, site);
+  Actor actor = thread.actor(store_text(add), site);
   actor.event = {thread.bulk.component, copy.store_number};
   actor.async_proxy = true;
   each_piece(copy.map, shared,
              [&](u32 address, u32 bytes) { thread.block->shared.read(actor, address, bytes); });
   thread.cluster->issue(std::move(copy));
   thread.cluster->maybe_yield(thread);
+}
+
+}  // namespace
+
+void store_tensor(Thread& thread, const TensorMap& map, const i32 (&at)[3], u32 rank, u32 shared, Site site) {
+  issue_store(thread, false, map, at, rank, shared, site);
+}
+
+void reduce_add_tensor(Thread& thread, const TensorMap& map, const i32 (&at)[3], u32 rank, u32 shared,
+                       Site site) {
+  issue_store(thread, true, map, at, rank, shared, site);
 }
 
 namespace {
@@ -264,6 +302,17 @@ void land_load(const TensorCopy& copy) {
   }
 }
 
+/// Each of the FP32 elements at `to` plus the one at `from`.
+void add_row(u8* to, const u8* from, u64 bytes) {
+  for (u64 i = 0; i < bytes; i += sizeof(float)) {
+    float memory, value;
+    std::memcpy(&memory, to + i, sizeof memory);
+    std::memcpy(&value, from + i, sizeof value);
+    memory = reduce_add(memory, value);
+    std::memcpy(to + i, &memory, sizeof memory);
+  }
+}
+
 void land_store(const TensorCopy& copy) {
   const TensorMapDescription& map = copy.map;
   const u32 size = element_bytes(map.element);
@@ -278,12 +327,18 @@ void land_store(const TensorCopy& copy) {
     const i64 end = std::min<i64>(i64{copy.at[0]} + map.box[0], static_cast<i64>(map.size[0]));
     if (!inside || first >= end) return;
     const u64 to = element_address(map, first, y, z), bytes = static_cast<u64>(end - first) * size;
+    const u8* const from = box.data() + offset + static_cast<u64>(first - copy.at[0]) * size;
     if (GlobalMemory* memory = block.cluster->memory()) {
-      memory->write(thread.actor("cp.async.bulk.tensor (store)", copy.site), to, bytes, size,
-                    block.linear * 1024 + thread.tid);
+      const Actor actor = thread.actor(store_text(copy.add), copy.site);
+      const u32 writer = block.linear * 1024 + thread.tid;
+      copy.add ? memory->add_to(actor, to, bytes, size, writer)
+               : memory->write(actor, to, bytes, size, writer);
     }
-    std::memcpy(reinterpret_cast<void*>(to),
-                box.data() + offset + static_cast<u64>(first - copy.at[0]) * size, bytes);
+    if (copy.add) {
+      add_row(reinterpret_cast<u8*>(to), from, bytes);
+    } else {
+      std::memcpy(reinterpret_cast<void*>(to), from, bytes);
+    }
   });
   ++thread.bulk.landed;
   if (!thread.done && thread.wait.what == Wait::For::bulk_group && thread.wait.value == thread.bulk.landed)

@@ -4,8 +4,8 @@
 //    [ s | exponent |      fraction       ]     value = (-1)^s * 1.fraction * 2^(exponent - 127)
 //
 // NaN policy. An FP32 instruction of SM90 (FADD, FMUL, FFMA) returns 0x7FFFFFFF for every NaN result, whatever
-// its operands' sign and payload. FFMA: recorded in tests/golden/gemm; FMUL and FADD: measured on an H200
-// earlier, not recorded here (docs/numerics.md). An x86 FMA keeps payload and sign, so every FP32 result of
+// its operands' sign and payload. FFMA: recorded in tests/golden/gemm; FADD: in tests/golden/reduce.json; FMUL: measured on an
+// H200 earlier, not recorded here (docs/numerics.md). An x86 FMA keeps payload and sign, so every FP32 result of
 // this project that stands for a GPU's goes through canonical().
 #pragma once
 

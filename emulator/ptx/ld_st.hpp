@@ -10,6 +10,11 @@ struct U32x4 {
   u32 x = 0, y = 0, z = 0, w = 0;
 };
 
+/// Eight bytes, as two floats.
+struct F32x2 {
+  float x = 0, y = 0;
+};
+
 enum class CacheHint { normal, evict_first, evict_last, no_allocate };
 
 namespace machine {
@@ -80,6 +85,9 @@ inline u32 ld_shared_u32(u32 address, machine::Site site = machine::Site::here()
 }
 inline float ld_shared_f32(u32 address, machine::Site site = machine::Site::here()) {
   return machine::ld_shared<float>("ld.shared", address, site);
+}
+inline F32x2 ld_shared_v2_f32(u32 address, machine::Site site = machine::Site::here()) {
+  return machine::ld_shared<F32x2>("ld.shared", address, site);
 }
 inline U32x4 ld_shared_v4_u32(u32 address, machine::Site site = machine::Site::here()) {
   return machine::ld_shared<U32x4>("ld.shared", address, site);

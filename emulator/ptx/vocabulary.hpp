@@ -4,6 +4,7 @@
 #include "emulator/ptx/bar.hpp"
 #include "emulator/ptx/barrier_cluster.hpp"
 #include "emulator/ptx/cp_async_bulk_tensor.hpp"
+#include "emulator/ptx/cp_reduce_async_bulk_tensor.hpp"
 #include "emulator/ptx/cvt.hpp"
 #include "emulator/ptx/div.hpp"
 #include "emulator/ptx/elect_sync.hpp"

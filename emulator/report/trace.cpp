@@ -58,7 +58,8 @@ std::string said(const TensorFile& file, const std::string& key) {
 }
 
 void need_same_launch(const TensorFile& a, const TensorFile& b) {
-  for (const char* key : {"m", "n", "k", "kernel", "tile", "stages", "cluster", "output", "trace_tile"}) {
+  for (const char* key :
+       {"m", "n", "k", "kernel", "tile", "stages", "cluster", "output", "trace_tile", "trace_group"}) {
     if (said(a, key) == said(b, key)) continue;
     throw Error(
         fmt::format("{} is a trace with {} {} and {} one with {}; two of the same problem and configuration "

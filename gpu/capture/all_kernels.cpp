@@ -9,7 +9,7 @@
 namespace fp8twin::capture {
 
 std::vector<jit::Source> all_kernels() {
-  std::vector<jit::Source> all = {convert_source(), check_gemm_source()};
+  std::vector<jit::Source> all = {convert_source(), check_gemm_source(), reduce_source()};
   for (jit::Source& source : jit::gemm_sources(offered_configs())) all.push_back(std::move(source));
   std::vector<GemmConfig>
       traced;  // the probes, in one tile of each step, and in each shape of loop of the last two

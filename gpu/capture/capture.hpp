@@ -7,6 +7,7 @@
 //   record    the golden files that tests/golden replays through the emulator
 //   layouts   what the card does with shared-memory addresses and registers, for tests/golden/layouts.json
 //   traces    what the probes of the ladder's kernels saw, for tests/golden/traces
+//   reduce    what adding to global memory gives, by TMA and otherwise, for tests/golden/reduce.json
 //   broken    what the card makes of planted bugs, for tests/golden/broken.json
 //   compile   every kernel, with what ptxas says of it; needs no GPU
 //
@@ -84,8 +85,10 @@ int check_gemm(Session& session, bool small);
 int record(Session& session, const std::string& folder);
 int layouts(Session& session, const std::string& path, bool resume);
 int traces(Session& session, const std::string& folder);
+/// `pairs`: how many drawn ones to compare with the oracle.
+int reduce(Session& session, const std::string& path, double pairs);
 /// All bugs into the JSON file `path`; or `only` one, to stdout.
 int broken(Session& session, const std::string& only, const std::string& path);
-int compile_all(Session& session);
+int compile_all(Session& session, const std::string& part);
 
 }  // namespace fp8twin::capture

@@ -8,9 +8,23 @@
 
 namespace fp8twin::capture {
 
-int compile_all(Session& session) {
+namespace {
+
+/// The ladder's kernels with `part` in their name, each on its own; all kernels, many to a unit, without one.
+std::vector<jit::Source> sources_with(const std::string& part) {
+  if (part.empty()) return all_kernels();
+  std::vector<jit::Source> some;
+  for (const GemmConfig& config : offered_configs()) {
+    if (config.name().find(part) != std::string::npos) some.push_back(jit::gemm_source(config));
+  }
+  return some;
+}
+
+}  // namespace
+
+int compile_all(Session& session, const std::string& part) {
   fmt::print("NVRTC {}\n{:<48} registers  stack  spills\n", jit::nvrtc_version(), "kernel");
-  const std::vector<jit::Source> sources = all_kernels();
+  const std::vector<jit::Source> sources = sources_with(part);
   std::vector<jit::Compiled> compiled(sources.size());
   parallel_for(static_cast<std::int64_t>(sources.size()), session.threads, [&](std::int64_t i, int) {
     compiled[static_cast<std::size_t>(i)] = jit::compile(sources[static_cast<std::size_t>(i)]);

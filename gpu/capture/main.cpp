@@ -82,6 +82,16 @@ int main(int argc, char** argv) {
   traces_command->add_option("--out", traces_folder, "folder to write to")->required();
   traces_command->callback([&] { status = traces(session, traces_folder); });
 
+  std::string reduce_path;
+  double reduce_pairs = 4e9;
+  CLI::App* reduce_command =
+      add("reduce", "record what the card's additions to global memory give, TMA's first");
+  reduce_command->add_option("--out", reduce_path, "JSON file to write")->required();
+  reduce_command->add_option("--pairs", reduce_pairs, "pairs to compare with an integer oracle on the card")
+      ->check(CLI::Range(1.0, 1e13))
+      ->capture_default_str();
+  reduce_command->callback([&] { status = reduce(session, reduce_path, reduce_pairs); });
+
   std::string bug, broken_path;
   CLI::App* broken_command = add("broken", "run the planted bugs of gpu/kernels/broken_pipeline.hpp");
   CLI::Option* broken_out = broken_command->add_option("--out", broken_path, "JSON file to write");
@@ -92,7 +102,9 @@ int main(int argc, char** argv) {
   });
 
   CLI::App* compile_command = add("compile", "compile every kernel and print its resources; needs no GPU");
-  compile_command->callback([&] { status = compile_all(session); });
+  std::string part;
+  compile_command->add_option("--kernel", part, "only those of the ladder with this in their name");
+  compile_command->callback([&] { status = compile_all(session, part); });
 
   try {
     app.parse(argc, argv);

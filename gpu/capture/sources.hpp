@@ -48,4 +48,11 @@ inline jit::Source check_gemm_source() {
                         {{"check_gemm", "capture::check_gemm", "capture::GemmCheckArguments", "", 256}});
 }
 
+inline jit::Source reduce_source() {
+  std::vector<jit::Entry> entries;
+  for (const char* name : {"reduce_prepare", "reduce_add", "reduce_check"})
+    entries.push_back({name, std::string("capture::") + name, "capture::ReduceArguments", "", 256});
+  return jit::source_of("reduce", "gpu/capture/device/reduce.hpp", {}, entries);
+}
+
 }  // namespace fp8twin::capture

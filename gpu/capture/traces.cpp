@@ -60,8 +60,8 @@ int traces(Session& session, const std::string& folder) {
 
     const LaunchPlan plan =
         plan_gemm(each.m, each.n, each.k, each.config, static_cast<u32>(device.multiprocessors()));
-    const GemmResult result =
-        run_on_card(session.kernels, plan, GemmOperands{a, a_scale, b, b_scale}, {each.tile_m, each.tile_n});
+    const GemmResult result = run_on_card(session.kernels, plan, GemmOperands{a, a_scale, b, b_scale},
+                                          {.trace = {.tile_m = each.tile_m, .tile_n = each.tile_n}});
     Metadata metadata = metadata_of(provenance(session, device));
     metadata["distribution"] = std::string(distribution_name(distribution));
     const std::string path =

@@ -26,10 +26,13 @@ std::string members(const GemmConfig& config) {
   return fmt::format(
       "static constexpr u32 tile_m = {}, tile_n = {}, width = {}, stages = {}, cluster_m = {}, cluster_n = "
       "{}, slabs = {}, sets = {}, in_flight = {}, ring = {}; "
-      "static constexpr bool output_f32 = {}, trace = {}, swapped = {};",
+      "static constexpr bool output_f32 = {}, trace = {}, swapped = {}, b_scale_per_row = {}, accumulate = "
+      "{}; "
+      "static constexpr Grouping grouping = Grouping::{};",
       config.tile_m, config.tile_n, config.tile_n, config.stages, config.cluster_m, config.cluster_n,
       config.slabs(), config.slabs(), config.in_flight, config.in_flight, config.output_f32, config.trace,
-      config.swapped());
+      config.swapped(), config.form.b_scale_per_row, config.form.accumulate,
+      grouping_name(config.form.grouping));
 }
 
 Entry entry(const GemmConfig& config) {
@@ -55,6 +58,11 @@ std::vector<Source> gemm_sources(std::span<const GemmConfig> configs) {
                                 {static_cast<int>(tile_n)}, entries));
   }
   return sources;
+}
+
+Source find_groups_source() {
+  return source_of(find_groups_name, "gpu/kernels/find_groups.hpp", {},
+                   {{find_groups_name, "find_groups", "FindGroupsArguments", ""}});
 }
 
 std::string ChainConfig::name() const {

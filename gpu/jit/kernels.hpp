@@ -35,6 +35,10 @@ Source gemm_source(const GemmConfig& config);
 /// Many of them: one translation unit for each step and tile_n, so that its headers are read once.
 std::vector<Source> gemm_sources(std::span<const GemmConfig> configs);
 
+/// The kernel in front of contiguous groups; its entry.
+Source find_groups_source();
+inline constexpr const char* find_groups_name = "find_groups_of_rows";
+
 struct ChainConfig {
   int n = 8;
   int k_steps = 1;

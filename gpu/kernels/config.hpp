@@ -16,6 +16,15 @@ inline constexpr u32 k_block = 128;
 /// Threads of a warpgroup, which multiplies 64 rows.
 inline constexpr u32 warpgroup = 128;
 
+/// How the rows of A, or the columns of K, are grouped (groups.hpp). From step 8 on.
+enum class Grouping : u32 {
+  none,        // one product
+  batched,     // as many products of one size
+  contiguous,  // groups of rows, one after the other
+  masked,      // room for m rows in each group, of which the first few count
+  along_k,     // a product for each range of K blocks
+};
+
 struct MachineConfig {
   u32 tile_m = 64;    // rows of D that a block computes: 64 for each consumer warpgroup
   u32 tile_n = 64;    // columns: a multiple of 8
@@ -28,6 +37,9 @@ struct MachineConfig {
   u32 in_flight =
       1;  // K blocks of a stage: a warpgroup has as many products under way, each in an accumulator of its own
   bool swapped = false;  // the rows of the tile are B's and the columns A's: D transposed
+  Grouping grouping = Grouping::none;
+  bool b_scale_per_row = false;  // 1D1D: B has a scale for each row, as A has; else for each 128 rows
+  bool accumulate = false;       // D = c + product
   static constexpr u32 width = 0, sets = 0, ring = 0;  // register arrays take their sizes at run time
 };
 

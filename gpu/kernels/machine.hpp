@@ -7,6 +7,7 @@
 #include "gpu/ptx/bar.hpp"
 #include "gpu/ptx/barrier_cluster.hpp"
 #include "gpu/ptx/cp_async_bulk_tensor.hpp"
+#include "gpu/ptx/cp_reduce_async_bulk_tensor.hpp"
 #include "gpu/ptx/cvt.hpp"
 #include "gpu/ptx/div.hpp"
 #include "gpu/ptx/elect_sync.hpp"

@@ -24,7 +24,10 @@
 //   Every element still sees its K blocks in ascending order, one chain of four k32 steps each: the same bits.
 //
 // Scales of A come with their K block, by TMA, from a transposed array [k_blocks][rows]: a row of a thread would else be
-// a sector of 32 bytes for 4. Those of B are one to three floats a K block, the same for all threads (scale_window.hpp).
+// a sector of 32 bytes for 4. Those of B are one to three floats a K block, the same for all threads (scale_window.hpp); where
+// B has one for each row (1D1D), they come as A's do (promote_columns.hpp).
+//
+// The products may be many: groups.hpp says which, and tile_walk.hpp in which order.
 #pragma once
 
 #include "gpu/kernels/overlap_consumer.hpp"
@@ -57,6 +60,7 @@ FP8TWIN_DEVICE void gemm_overlapped(Config config, const TmaGemmArguments& argum
     prefetch_tensormap(arguments.a);
     prefetch_tensormap(arguments.b);
     prefetch_tensormap(arguments.a_scale);
+    if (config.b_scale_per_row) prefetch_tensormap(arguments.b_scale);
     prefetch_tensormap(arguments.d);
   }
   meet(config);
@@ -77,9 +81,8 @@ FP8TWIN_DEVICE void gemm_overlapped(Config config, const TmaGemmArguments& argum
   } else {
     const u32 thread = tid_x() - warpgroup;
     const u32 number = shfl_sync_idx_b32(thread / warpgroup, 0, full_warp);
-    Consumer<Config> consumer = {
-        config, arguments, shared, number, thread % warpgroup, 0, 0, 0, 0, 0, 0, {}, {}, {}, {}, {},
-        {},     {},        {},     {}};
+    const TileWalk<Config> walk = first_tile(config, arguments.gemm);
+    Consumer<Config> consumer = {config, arguments, shared, number, thread % warpgroup, walk, walk};
     take_registers(config);
     consumer.begin();
     consume_overlapped(consumer);

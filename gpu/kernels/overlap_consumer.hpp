@@ -9,15 +9,17 @@
 #include "gpu/kernels/multiply.hpp"
 #include "gpu/kernels/overlap_producer.hpp"
 #include "gpu/kernels/overlap_store.hpp"
+#include "gpu/kernels/promote_columns.hpp"
 #include "gpu/kernels/promotion.hpp"
 #include "gpu/kernels/scale_window.hpp"
+#include "gpu/kernels/store_rows.hpp"
 
 namespace fp8twin {
 
-/// Where a warpgroup is: a tile of its list, and a K block.
+/// Where a warpgroup is: a tile of its list, and a K block of the group's.
 struct StreamPlace {
   Tile tile;
-  u32 block;
+  u32 block, group;
 };
 
 /// One consumer warpgroup.
@@ -31,52 +33,58 @@ struct Consumer {
   Config config;
   const TmaGemmArguments& arguments;
   const SharedLayout& shared;
-  u32 number, thread;  // of the warpgroup among the consumers, of this thread in it
-  u32 k_blocks, stride;
-  u32 scale_offset;  // of this thread's first row in a tile of scales
-  u32 empty;         // empty[0]: its own, or in a cluster lane r's that of block r
-  u32 left;          // stages not issued
-  u32 staged_phase;  // of the staging rows: the parity of the round
-  PipelineState issue_ring, ring;
-  StreamPlace at;
-  RasterWalk walk;         // at the tile after it, where there is one
-  RasterWalk issued_walk;  // for traces only: `issued` is ahead of `at` by the products under way
-  StreamPlace issued;
-  ScaleWindow window;
-  BlockScales scales;
-  float ahead[3];  // scales of B of the K block after
+  u32 number, thread;            // of the warpgroup among the consumers, of this thread in it
+  TileWalk<Config> walk;         // at the tile after `at`, where there is one
+  TileWalk<Config> issued_walk;  // for traces only: `issued` is ahead of `at` by the products under way
+  u32 k_blocks = 0;              // of the group where this is
+  u32 stride = 0;                // in tiles, from one of this block's to its next
+  u32 scale_offset = 0;          // of this thread's first row in a tile of scales of rows
+  u32 empty = 0;                 // empty[0]: its own, or in a cluster lane r's that of block r
+  u32 left = 0;                  // stages not issued
+  u32 staged_phases = 0;         // a bit for each staging slot: the parity of its round
+  PipelineState issue_ring = {}, ring = {};
+  StreamPlace at = {}, issued = {};
+  ScaleWindow window = {};
+  BlockScales scales = {};
+  float ahead[3] = {};  // scales of B of the K block after
 
   /// The slab's number in the tile; and this thread as that slab's, as if each slab had a warpgroup of its own.
   FP8TWIN_DEVICE u32 slab_number(u32 slab) const { return number * config.slabs + slab; }
   FP8TWIN_DEVICE Probe<Config> probe(const StreamPlace& place, u32 slab) const {
-    return probe_of(config, arguments.gemm, place.tile, slab_number(slab) * warpgroup + thread);
+    return probe_of(config, arguments.gemm, place.tile, slab_number(slab) * warpgroup + thread, place.group);
   }
 
-  FP8TWIN_DEVICE Tile tile_of(const RasterWalk& to) const {
+  FP8TWIN_DEVICE Tile tile_of(const TileWalk<Config>& to) const {
     return cluster_tile(config, to.place(), cluster_ctarank());
+  }
+  FP8TWIN_DEVICE u32 k_blocks_at(u32 group) const { return group_at(config, arguments.gemm, group).k_blocks; }
+  FP8TWIN_DEVICE u32 stages_at(u32 group) const {
+    return (k_blocks_at(group) + config.in_flight - 1) / config.in_flight;
   }
 
   FP8TWIN_DEVICE void begin() {
     const u32 size = cluster_size(config);
     stride = nctaid_x() / size;
-    k_blocks = k_blocks_of(arguments.gemm);
-    walk = first_tile(config, arguments.gemm);
-    at = {};
-    left = 0;
     if (!walk.done()) {
-      at.tile = tile_of(walk);
-      window.fetch(config, arguments.gemm, first_scale_row(at.tile), 0);
-      left = (walk.tiles_m * walk.tiles_n - ctaid_x() / size + stride - 1) / stride *
-             ((k_blocks + config.in_flight - 1) / config.in_flight);
+      at = {tile_of(walk), 0, walk.group};
+      fetch_window(walk, 0);
+      if (config.grouping == Grouping::none) {
+        left = (walk.raster.tiles_m * walk.raster.tiles_n - ctaid_x() / size + stride - 1) / stride *
+               stages_at(0);
+      } else {
+        for (TileWalk<Config> to = walk; !to.done(); to.advance(stride)) left += stages_at(to.group);
+      }
     }
+    k_blocks = k_blocks_at(at.group);
     scale_offset = 4 * (64 * slab_number(0) + accumulator_coordinate(thread, 0).row);
     empty = size == 1 ? shared.empty(0) : mapa_shared_cluster_u32(shared.empty(0), laneid() % size);
     issued = at;
-    issued_walk = walk;
+    if (config.trace) issued_walk.raster = walk.raster, issued_walk.group = walk.group;
     walk.advance(stride);
   }
   FP8TWIN_DEVICE void next_tile() {
-    at = {tile_of(walk), 0};
+    at = {tile_of(walk), 0, walk.group};
+    if (config.grouping == Grouping::along_k) k_blocks = k_blocks_at(at.group);
     walk.advance(stride);
   }
 
@@ -102,7 +110,7 @@ struct Consumer {
   FP8TWIN_DEVICE void issue_slot(Accumulator<Config::width>& p, u32 i, u32 slab) {
     const u32 slot = issue_ring.stage * config.in_flight + i;
     Probe<Config> probes = probe(issued, slab);
-    probes.on = probes.on && issued.block < k_blocks;
+    probes.on = probes.on && issued.block < k_blocks_at(issued.group);
     probes.tiles(issued.block, shared.a_tile(slot), shared.b_tile(slot));
     issue_k_block(config, p, shared.a_tile(slot) + slab_number(slab) * (64 * k_block), shared.b_tile(slot),
                   probes, issued.block);
@@ -112,9 +120,9 @@ struct Consumer {
   FP8TWIN_DEVICE void issued_stage() {
     issue_ring.advance(config.stages);
     --left;
-    if (config.trace && issued.block >= k_blocks) {
+    if (config.trace && issued.block >= k_blocks_at(issued.group)) {
       issued_walk.advance(stride);
-      if (!issued_walk.done()) issued = {tile_of(issued_walk), 0};
+      if (!issued_walk.done()) issued = {tile_of(issued_walk), 0, issued_walk.group};
     }
   }
 
@@ -130,32 +138,41 @@ struct Consumer {
     if (under_way == 8) wgmma_wait_group<7>(p);
   }
 
-  /// The scale block of B with which a tile begins.
-  FP8TWIN_DEVICE u32 first_scale_row(const Tile& tile) const {
-    return (config.swapped ? tile.row0 + 64 * slab_number(0) : tile.column0) / 128;
+  /// The scales of B with which a tile of the group begins, from its K block `block` on.
+  FP8TWIN_DEVICE void fetch_window(const Tile& tile, u32 group, u32 block) {
+    const GemmArguments& g = arguments.gemm;
+    const u32 row = (config.swapped ? tile.row0 + 64 * slab_number(0) : tile.column0) / 128;
+    window.fetch(config, g, first_b_scale_row(config, g, group), row,
+                 group_at(config, g, group).k_block + block);
+  }
+  FP8TWIN_DEVICE void fetch_window(const TileWalk<Config>& to, u32 block) {
+    if (!config.b_scale_per_row) fetch_window(tile_of(to), to.group, block);
   }
 
   /// Before a tile's first K block, and every 32: what comes after is fetched.
   FP8TWIN_DEVICE void turn_window(u32 block) {
+    if (config.b_scale_per_row) return;
     window.turn(config);
     if (block + 32 < k_blocks) {
-      window.fetch(config, arguments.gemm, first_scale_row(at.tile), block + 32);
+      fetch_window(at.tile, at.group, block + 32);
     } else if (!walk.done()) {
-      window.fetch(config, arguments.gemm, first_scale_row(tile_of(walk)), 0);
+      fetch_window(walk, 0);
     }
   }
 
   /// The scales of B of one of the tile's K blocks, out of the window that has it.
   FP8TWIN_DEVICE void b_scales(float (&b)[3], u32 block) const {
+    if (config.b_scale_per_row) return;
     const u32 met = config.swapped ? 1 : scale_blocks_met(config.tile_n);
     FP8TWIN_UNROLL
     for (u32 i = 0; i < met; ++i) b[i] = window.at(i, block);
   }
 
-  /// The scales of A of the unit that is promoted next, while its product is under way.
-  FP8TWIN_DEVICE void load_a_scales(u32 slot, u32 slab) {
-    if (config.swapped) return;
-    const u32 from = shared.scale_tile(slot) + scale_offset + 256 * slab;
+  /// The scales of this thread's two rows in the unit that is promoted next, while its product is under way.
+  FP8TWIN_DEVICE void load_row_scales(u32 slot, u32 slab) {
+    if (config.swapped && !config.b_scale_per_row) return;
+    const u32 from =
+        (config.swapped ? shared.b_scales(slot) : shared.a_scales(slot)) + scale_offset + 256 * slab;
     scales.a[0] = ld_shared_f32(from);
     scales.a[1] = ld_shared_f32(from + 32);  // eight rows below
   }
@@ -173,8 +190,11 @@ struct Consumer {
   /// Adds a product that has ended to the slab's total.
   FP8TWIN_DEVICE void promote_slot(Accumulator<Config::width>& p, Registers<Config::width>& total, u32 slot,
                                    u32 slab, bool first = false) {
-    if (config.swapped) {
-      promote_swapped(config, shared.scale_tile(slot), scales.b[0], thread, p, total, first);
+    if (scales_columns()) {
+      const bool of_rows = config.b_scale_per_row;
+      const float rows[2] = {of_rows ? scales.a[0] : scales.b[0], of_rows ? scales.a[1] : scales.b[0]};
+      promote_columns(config, config.swapped ? shared.a_scales(slot) : shared.b_scales(slot), rows, thread, p,
+                      total, first);
     } else {
       promote(config, at.tile, scales, p, total, first);
     }
@@ -185,6 +205,9 @@ struct Consumer {
   /// B's scales are taken out of the window a K block ahead: ptxas moves a shuffle past the wait for the product, and the
   /// sums would wait for the shuffle. With two slabs, one sum out of two would, and it costs more than it brings (measured).
   FP8TWIN_DEVICE bool looks_ahead() const { return config.slabs == 1; }
+
+  /// Each column of a tile has a scale, which the promotion reads from the stage.
+  FP8TWIN_DEVICE bool scales_columns() const { return config.swapped || config.b_scale_per_row; }
 
   /// Waits for one unit, frees its stage after the last slab, and promotes it. `more`: K blocks of the tile come after it.
   FP8TWIN_DEVICE void promote_unit(Accumulator<Config::width>& p, Registers<Config::width>& total, u32 slab,
@@ -197,39 +220,49 @@ struct Consumer {
       if (at.block % 32 == 0) turn_window(at.block);
       b_scales(scales.b, at.block);
     }
-    load_a_scales(slot, slab);
+    load_row_scales(slot, slab);
     if (looks_ahead() && more) {
       if ((at.block + 1) % 32 == 0) turn_window(at.block + 1);
       b_scales(ahead, at.block + 1);
     }
     wgmma_wait_group<0>(p);
-    if (!config.swapped && slab + 1 == config.slabs) release_stage();
+    if (!scales_columns() && slab + 1 == config.slabs) release_stage();
     promote_slot(p, total, slot, slab, first);
-    if (config.swapped) release_stage();  // its scales are read by the promotion
+    if (scales_columns() && slab + 1 == config.slabs) release_stage();
   }
 
   /// Hands a complete slab to the warp that stores. `free`: its staging rows are known to be free.
   FP8TWIN_DEVICE void store(const StreamPlace& place, Registers<Config::width>& total, u32 slab,
                             bool free = false) {
     const GemmArguments& g = arguments.gemm;
-    const u32 slot = staging_slot(config, number, slab),
+    const Group group = group_at(config, g, place.group);
+    const u32 slot = staging_slot(config, number, slab), own = slab % staged_slabs(config),
               staging = shared.staging() + slot * slab_bytes(config);
-    probe(place, slab).output(config.swapped ? g.n : g.m, config.swapped ? g.m : g.n, place.tile, total);
-    if (!free) wait_parity(shared.staged_empty(slot), staged_phase ^ 1);
+    if (config.accumulate && !config.output_f32) {
+      add_c(config, g, group, place.tile, slab_number(slab), thread, total);
+    }
+    probe(place, slab)
+        .output(config.swapped ? g.n : group.rows, config.swapped ? group.rows : g.n, place.tile, total);
+    if (!is_staged(config, rows_that_count(config, group, place.tile, slab_number(slab)))) {
+      store_rows(config, g, group, place.tile, slab_number(slab), thread, total);
+      return;
+    }
+    if (!free) wait_parity(shared.staged_empty(slot), (staged_phases >> own & 1) ^ 1);
     if (config.swapped) {
       stage_swapped_slab(config, staging, thread, total);
     } else {
       stage_slab(config, staging, thread, total);
     }
     release(shared.staged_full(slot));
-    if ((slab + 1) % staged_slabs(config) == 0) staged_phase ^= 1;
+    staged_phases ^= 1u << own;
   }
 
   /// The next unit, and under its product the store of a slab that is complete.
   FP8TWIN_DEVICE void issue_and_store(Accumulator<Config::width>& p, u32 slab, const StreamPlace& place,
                                       Registers<Config::width>& total, u32 complete, bool landed = false) {
-    const bool free = mbarrier_test_wait_parity_b64(
-        shared.staged_empty(staging_slot(config, number, complete)), staged_phase ^ 1);
+    const bool free =
+        mbarrier_test_wait_parity_b64(shared.staged_empty(staging_slot(config, number, complete)),
+                                      (staged_phases >> complete % staged_slabs(config) & 1) ^ 1);
     issue(p, slab, landed);
     store(place, total, complete, free);
   }
@@ -299,7 +332,7 @@ struct Consumer {
           FP8TWIN_UNROLL
           for (u32 i = 0; i < config.in_flight; ++i) {
             b_scales(scales.b, at.block);
-            load_a_scales(read + i, 0);
+            load_row_scales(read + i, 0);
             wait(p[i], config.in_flight - i);
             promote_slot(p[i], total, read + i, 0);
           }
@@ -307,7 +340,7 @@ struct Consumer {
           FP8TWIN_UNROLL
           for (u32 i = 0; i < config.in_flight; ++i) {
             b_scales(scales.b, at.block);
-            load_a_scales(read + i, 0);
+            load_row_scales(read + i, 0);
             wait(p[i], config.in_flight - i);
             if (at.block < k_blocks) promote_slot(p[i], total, read + i, 0);
           }
@@ -329,8 +362,8 @@ struct Consumer {
 
   /// K = 0: nothing is issued, and every element is +0.
   FP8TWIN_DEVICE void store_zeros(Registers<Config::width>& total) {
-    for (RasterWalk to = first_tile(config, arguments.gemm); !to.done(); to.advance(stride)) {
-      at.tile = tile_of(to);
+    for (TileWalk<Config> to = first_tile(config, arguments.gemm); !to.done(); to.advance(stride)) {
+      at = {tile_of(to), 0, to.group};
       FP8TWIN_UNROLL
       for (u32 slab = 0; slab < config.slabs; ++slab) store(at, total, slab);
     }

@@ -69,9 +69,10 @@ struct Probe {
 };
 
 template <class Config>
-FP8TWIN_DEVICE Probe<Config> probe_of(Config config, const GemmArguments& g, const Tile& tile, u32 thread) {
-  return {config, TraceLayout{config.tile_m, config.tile_n, k_blocks_of(g)}, g.trace.words, thread,
-          tile.m == g.trace.tile_m && tile.n == g.trace.tile_n};
+FP8TWIN_DEVICE Probe<Config> probe_of(Config config, const GemmArguments& g, const Tile& tile, u32 thread,
+                                      u32 group = 0) {
+  return {config, TraceLayout{config.tile_m, config.tile_n, g.trace.k_blocks}, g.trace.words, thread,
+          tile.m == g.trace.tile_m && tile.n == g.trace.tile_n && group == g.trace.group};
 }
 
 }  // namespace fp8twin

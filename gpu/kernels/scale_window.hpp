@@ -17,15 +17,17 @@ namespace fp8twin {
 struct ScaleWindow {
   float now[3], next[3];
 
-  /// Row `row` of b_scale and the two after it, from K block `block` on, into `next`. Zero past the ends.
+  /// Row `row` of a group's scales, which begin at row `first` of b_scale, and the two after it, from K block `block` on,
+  /// into `next`. Zero past the ends.
   template <class Config>
-  FP8TWIN_DEVICE void fetch(Config config, const GemmArguments& g, u32 row, u32 block) {
+  FP8TWIN_DEVICE void fetch(Config config, const GemmArguments& g, u32 first, u32 row, u32 block) {
     const u32 k_blocks = k_blocks_of(g), rows = (g.n + 127) / 128, column = block + laneid();
     const u32 met = config.swapped ? 1 : scale_blocks_met(config.tile_n);
     FP8TWIN_UNROLL
     for (u32 i = 0; i < met; ++i) {
       const bool inside = row + i < rows && column < k_blocks;
-      next[i] = inside ? ld_global_nc_f32(g.b_scale + static_cast<u64>(row + i) * k_blocks + column) : 0;
+      const u64 index = static_cast<u64>(first + row + i) * k_blocks + column;
+      next[i] = inside ? ld_global_nc_f32(g.b_scale + index) : 0;
     }
   }
 

@@ -80,6 +80,16 @@ FP8TWIN_DEVICE void stage_slab(Config config, u32 staging, u32 thread, Registers
   }
 }
 
+/// One panel to D, or where the kernel accumulates an FP32 D, added to it.
+template <class Config>
+FP8TWIN_DEVICE void store_panel(Config config, const TensorMap& d, i32 column, i32 row, u32 panel) {
+  if (config.accumulate && config.output_f32) {
+    cp_reduce_async_bulk_tensor_2d_add_global_shared(d, column, row, panel);
+  } else {
+    cp_async_bulk_tensor_2d_global_shared(d, column, row, panel);
+  }
+}
+
 /// By one thread, past a fence.proxy.async: the staged rows are on their way to D, from (row0, column0) on. The copy
 /// drains while the next tile is computed.
 template <class Config>
@@ -88,8 +98,8 @@ FP8TWIN_DEVICE void copy_slab(Config config, const TmaGemmArguments& arguments, 
   const Panels panels = {staging, panel_mode(staged_row_bytes(config))};
   const u32 width = swizzle_width(panels.mode), element = config.output_f32 ? 4 : 2;
   for (u32 byte = 0; byte < staged_row_bytes(config); byte += width) {  // past D's ends TMA writes nothing
-    cp_async_bulk_tensor_2d_global_shared(arguments.d, static_cast<i32>(column0 + byte / element),
-                                          static_cast<i32>(row0), panels.linear(0, byte));
+    store_panel(config, arguments.d, static_cast<i32>(column0 + byte / element), static_cast<i32>(row0),
+                panels.linear(0, byte));
   }
   cp_async_bulk_commit_group();
 }

@@ -17,23 +17,6 @@
 
 namespace fp8twin {
 
-/// One K block of a slab: scale_tile holds the scales of A for the tile's columns.
-template <class Config>
-FP8TWIN_DEVICE void promote_swapped(Config config, u32 scale_tile, float scale_b, u32 thread,
-                                    Accumulator<Config::width>& p, Registers<Config::width>& total,
-                                    bool first = false) {
-  FP8TWIN_UNROLL
-  for (u32 group = 0; group < config.tile_n / 8; ++group) {
-    const u32 i = 4 * group, column = accumulator_coordinate(thread, i).column;
-    const float even = mul_rn(ld_shared_f32(scale_tile + 4 * column), scale_b);
-    const float odd = mul_rn(ld_shared_f32(scale_tile + 4 * column + 4), scale_b);
-    total[i] = fma_rn(even, p[i], first ? 0.0f : total[i]);
-    total[i + 1] = fma_rn(odd, p[i + 1], first ? 0.0f : total[i + 1]);
-    total[i + 2] = fma_rn(even, p[i + 2], first ? 0.0f : total[i + 2]);
-    total[i + 3] = fma_rn(odd, p[i + 3], first ? 0.0f : total[i + 3]);
-  }
-}
-
 template <class Config>
 FP8TWIN_DEVICE void stage_swapped_bf16(Config config, const Panels& panels, u32 thread,
                                        Registers<Config::width>& total) {
@@ -84,8 +67,8 @@ FP8TWIN_DEVICE void copy_swapped_slab(Config config, const TmaGemmArguments& arg
   const Panels panels = {staging, SwizzleMode::b128, config.tile_n};
   const u32 element = config.output_f32 ? 4 : 2;
   for (u32 byte = 0; byte < 64 * element; byte += 128) {
-    cp_async_bulk_tensor_2d_global_shared(arguments.d, static_cast<i32>(column0 + byte / element),
-                                          static_cast<i32>(row0), panels.linear(0, byte));
+    store_panel(config, arguments.d, static_cast<i32>(column0 + byte / element), static_cast<i32>(row0),
+                panels.linear(0, byte));
   }
   cp_async_bulk_commit_group();
 }

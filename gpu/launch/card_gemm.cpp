@@ -6,27 +6,12 @@
 #include "gpu/launch/tensor_map.hpp"
 
 namespace fp8twin {
-namespace {
 
-TensorMap encoded(TensorMapDescription description, const void* base) {
-  description.base = reinterpret_cast<u64>(base);
-  return encode_tensor_map(description);
-}
-
-}  // namespace
-
-TmaGemmArguments card_arguments(const LaunchPlan& plan, const CardOperands& operands,
+TmaGemmArguments card_arguments(const LaunchPlan& plan, const LaunchPointers& operands,
                                 const TraceArguments& trace) {
-  const auto& [a, a_scale, b, b_scale, d] = operands;
-  TmaGemmArguments arguments = {};
-  arguments.gemm = arguments_of(plan, a, a_scale, b, b_scale, d, trace);
-  if (plan.config.step > 1) {
-    arguments.a = encoded(plan.a, plan.config.swapped() ? b : a);
-    arguments.b = encoded(plan.b, plan.config.swapped() ? a : b);
-  }
-  if (plan.config.stores_by_tma()) arguments.d = encoded(plan.d, d);
-  if (plan.config.loads_scales_by_tma()) arguments.a_scale = encoded(plan.a_scale, a_scale);
-  return arguments;
+  return tma_arguments_of(plan, operands, trace, [](const TensorMapDescription& description) {
+    return encode_tensor_map(description);
+  });
 }
 
 LaunchPlan resident(LaunchPlan plan, const Kernel& kernel) {
@@ -48,24 +33,45 @@ void launch_on_card(const Kernel& kernel, const LaunchPlan& plan, const TmaGemmA
   }
 }
 
+void find_groups_on_card(const Kernel& kernel, const LaunchPlan& plan, const FindGroupsArguments& arguments) {
+  if (plan.m > 0 && plan.n > 0) kernel.launch({(plan.m + 127) / 128, 1, 1, false}, 128, 0, arguments);
+}
+
 CardGemm::CardGemm(const LaunchPlan& plan, const GemmOperands& operands, const CardGemmOptions& options)
+    : CardGemm(plan, operands, options,
+               (check_operands(plan, operands, options.trace), arranged(plan, operands))) {}
+
+CardGemm::CardGemm(const LaunchPlan& plan, const GemmOperands& operands, const CardGemmOptions& options,
+                   const ArrangedOperands& data)
     : plan_(plan),
-      options_(options),
-      a_((check_operands(plan, operands, options.trace_tile_m, options.trace_tile_n),
-          padded_rows(operands.a, plan.m, plan.k, plan.a_stride))),
-      b_(padded_rows(operands.b, plan.n, plan.k, plan.b_stride)),
-      d_(plan.d_bytes()),
-      a_scale_(arranged_scales(plan, operands.a_scale)),
-      b_scale_(operands.b_scale),
-      trace_(plan.config.trace ? plan.trace().words() : 0) {
-  d_.fill(0xff);  // a NaN in either format: an element never stored is seen
+      operands_(operands),
+      a_(data.a),
+      b_(data.b),
+      d_(data.d),
+      a_scale_(data.a_scale),
+      b_scale_(data.b_scale),
+      c_(data.c),
+      group_words_(data.group_words),
+      group_table_(data.group_table),
+      trace_(plan.config.trace ? plan.trace(options.trace.group).words() : 0) {
   trace_.fill(0);
-  arguments_ =
-      card_arguments(plan_, {a_.device(), a_scale_.device(), b_.device(), b_scale_.device(), d_.device()},
-                     {trace_.device(), options_.trace_tile_m, options_.trace_tile_n});
+  TraceArguments trace = options.trace;
+  trace.words = trace_.device();
+  arguments_ = card_arguments(plan_,
+                              {a_.device(), a_scale_.device(), b_.device(), b_scale_.device(), d_.device(),
+                               c_.device(), group_table_.device()},
+                              trace);
+  if (plan_.is(Grouping::contiguous)) {
+    find_groups_ = find_groups_arguments(plan_, operands.by_ends, group_words_.device(),
+                                         group_table_.device(), d_.device());
+  }
 }
 
 void CardGemm::launch(KernelCache& kernels) {
+  if (plan_.is(Grouping::contiguous)) {
+    if (!finder_) finder_ = kernels.get(jit::find_groups_source(), jit::find_groups_name);
+    find_groups_on_card(*finder_, plan_, find_groups_);
+  }
   if (plan_.grid_x == 0) return;
   if (!kernel_) {
     kernel_ = kernels.get(jit::gemm_source(plan_.config), plan_.config.name());
@@ -75,11 +81,7 @@ void CardGemm::launch(KernelCache& kernels) {
 }
 
 GemmResult CardGemm::result() const {
-  const u64 element = plan_.config.output_f32 ? 4 : 2;
-  GemmResult result;
-  result.d = cropped_rows(d_.download(), plan_.m, plan_.n * element, plan_.d_stride * element);
-  result.trace = trace_.download();
-  return result;
+  return {result_of(plan_, operands_, d_.download()), trace_.download()};
 }
 
 GemmResult run_on_card(KernelCache& kernels, const LaunchPlan& plan, const GemmOperands& operands,

@@ -8,17 +8,8 @@
 
 namespace fp8twin {
 
-/// Where a problem lies on the card: a and b with the plan's strides, a_scale as arranged_scales() makes it.
-struct CardOperands {
-  const u8* a;
-  const float* a_scale;
-  const u8* b;
-  const float* b_scale;
-  void* d;
-};
-
 /// A kernel's argument: pointers, extents, and the tensor maps that its step takes.
-TmaGemmArguments card_arguments(const LaunchPlan& plan, const CardOperands& operands,
+TmaGemmArguments card_arguments(const LaunchPlan& plan, const LaunchPointers& operands,
                                 const TraceArguments& trace = {});
 
 /// The plan with no more blocks than the card holds at a time: of clusters, fewer than its multiprocessors would allow. A
@@ -29,11 +20,15 @@ LaunchPlan resident(LaunchPlan plan, const Kernel& kernel);
 void launch_on_card(const Kernel& kernel, const LaunchPlan& plan, const TmaGemmArguments& arguments,
                     bool overlap = false);
 
+/// Contiguous groups: launches find_groups in front of the kernel; does not wait.
+void find_groups_on_card(const Kernel& kernel, const LaunchPlan& plan, const FindGroupsArguments& arguments);
+
 struct CardGemmOptions {
-  u32 trace_tile_m = 0, trace_tile_n = 0;  // of D, along M and along N
+  TraceArguments trace = {};  // the tile of D, along M and along N, and its group
 };
 
-/// A planned problem on the card. Needs a Device made before it.
+/// A planned problem on the card; `operands` stay the caller's, and alive. Needs a Device made before it. Where D = c + product
+/// is FP32, a second launch would add once more.
 class CardGemm {
  public:
   CardGemm(const LaunchPlan& plan, const GemmOperands& operands, const CardGemmOptions& options = {});
@@ -46,13 +41,17 @@ class CardGemm {
   const Buffer<u8>& d() const { return d_; }
 
  private:
+  CardGemm(const LaunchPlan& plan, const GemmOperands& operands, const CardGemmOptions& options,
+           const ArrangedOperands& data);
+
   LaunchPlan plan_;
-  CardGemmOptions options_;
+  GemmOperands operands_;  // the caller's
   Buffer<u8> a_, b_, d_;
-  Buffer<float> a_scale_, b_scale_;
-  Buffer<u32> trace_;
+  Buffer<float> a_scale_, b_scale_, c_;
+  Buffer<u32> group_words_, group_table_, trace_;
   TmaGemmArguments arguments_ = {};
-  std::optional<Kernel> kernel_;
+  FindGroupsArguments find_groups_ = {};
+  std::optional<Kernel> kernel_, finder_;
 };
 
 /// All of it at once.

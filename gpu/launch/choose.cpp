@@ -62,14 +62,11 @@ double longest_of(double a, double b, double c) {
 }
 
 /// None where not one cluster of any candidate fits; a block alone always does.
-void consider(int step, i64 m, i64 n, i64 k, bool output_f32, u32 multiprocessors,
+void consider(int step, const Product& product, bool output_f32, u32 multiprocessors,
               std::optional<GemmConfig>& best, double& least) {
-  static const std::vector<GemmConfig> all[2][2] = {
-      {candidate_configs(8, false), candidate_configs(8, true)},
-      {candidate_configs(9, false), candidate_configs(9, true)}};
-  for (const GemmConfig& config : all[step == 9][output_f32]) {
+  for (const GemmConfig& config : candidate_configs(step, output_f32, product.form)) {
     if (resident_clusters(config, multiprocessors) == 0) continue;
-    const double total = estimate(m, n, k, config, multiprocessors).total;
+    const double total = estimate(product, config, multiprocessors).total;
     if (best && total >= least) continue;
     best = config;
     least = total;
@@ -78,27 +75,41 @@ void consider(int step, i64 m, i64 n, i64 k, bool output_f32, u32 multiprocessor
 
 }  // namespace
 
-Estimate estimate(i64 m, i64 n, i64 k, const GemmConfig& config, u32 multiprocessors) {
-  const u64 rows = static_cast<u64>(config.swapped() ? n : m),
-            columns = static_cast<u64>(config.swapped() ? m : n);
-  const u64 k_blocks = parts_of(static_cast<u64>(k), k_block);
+Estimate estimate(const Product& product, const GemmConfig& config, u32 multiprocessors) {
+  const bool along_k = config.form.grouping == Grouping::along_k;
+  const u64 k_blocks = along_k ? 0 : parts_of(static_cast<u64>(product.k), k_block);
+  const u32 size = config.cluster_m * config.cluster_n,
+            tokens = config.swapped() ? config.tile_n : config.tile_m;
+  const u64 high = config.tile_m * config.cluster_m, wide = config.tile_n * config.cluster_n;
   Estimate e;
-  const u64 down = parts_of(rows, config.tile_m * config.cluster_m),
-            across = parts_of(columns, config.tile_n * config.cluster_n);
-  e.clusters = down * across;
+  u64 read_twice = 0, with_rows = 0;
+  double rows_in_all = 0, empty = 0, stages = 0;  // stages: of all clusters
+  const std::vector<i64> rows_of = product.expected_rows();
+  for (std::size_t group = 0; group < rows_of.size(); ++group) {
+    const u64 m = static_cast<u64>(rows_of[group]), n = static_cast<u64>(product.n);
+    const u64 down = parts_of(config.swapped() ? n : m, high),
+              across = parts_of(config.swapped() ? m : n, wide);
+    const u64 blocks = along_k ? static_cast<u64>(k_blocks_taken(product.k_sizes[group])) : k_blocks;
+    e.clusters += down * across;
+    stages += static_cast<double>(down * across * parts_of(blocks, config.in_flight));
+    if (m == 0 || n == 0) continue;
+    ++with_rows;
+    rows_in_all += static_cast<double>(m);
+    read_twice += (config.swapped() ? across : down) > 1;
+    empty += m < tokens ? static_cast<double>(tokens - m) : 0;
+  }
   e.resident = resident_clusters(config, multiprocessors);
   e.waves = parts_of(e.clusters, std::max<u64>(e.resident, 1));
   if (e.waves == 0) return e;
 
-  const u32 size = config.cluster_m * config.cluster_n,
-            tokens = config.swapped() ? config.tile_n : config.tile_m;
   const double waves = static_cast<double>(e.waves), element = config.output_f32 ? 4 : 2;
-  const double batched = static_cast<double>(parts_of(k_blocks, config.in_flight) * config.in_flight);
-  const double a = static_cast<double>(m) * static_cast<double>(k + 4 * static_cast<i64>(k_blocks)),
-               b = static_cast<double>(n) * static_cast<double>(k),
-               d = element * static_cast<double>(m) * static_cast<double>(n);
-  const bool again = (config.swapped() ? across : down) > 1;
-  e.memory = (a + b * (again ? 1 + read_again : 1) + d) / memory_rate;
+  const double batched = stages / static_cast<double>(e.clusters) * config.in_flight;  // K blocks of a tile
+  const double k = along_k ? 128 * batched : static_cast<double>(product.k),
+               n = static_cast<double>(product.n);
+  const double a = rows_in_all * (k + k / 32), b = n * k,
+               d = element * rows_in_all * n * (config.form.accumulate ? 2 : 1);
+  e.memory = (a + b * (static_cast<double>(with_rows) + read_again * static_cast<double>(read_twice)) + d) /
+             memory_rate;
 
   const double copied = 128.0 * (config.tile_m + config.tile_n) + 4 * tokens,
                shared = 128.0 *
@@ -111,25 +122,26 @@ Estimate estimate(i64 m, i64 n, i64 k, const GemmConfig& config, u32 multiproces
                  (config.swapped() ? swapped_store_us : 0);
   e.stores = (waves - 1) * e.last_store;
 
-  const double empty = m < tokens ? static_cast<double>(tokens - m) : 0;
   e.start = start_us + (size > 1 ? cluster_us : 0) + first_copy * config.in_flight * copied / copy_rate;
-  e.waits = waves * batched * (batch_cycles / config.in_flight / cycles + empty_row_us * empty);
+  e.waits = waves * batched *
+            (batch_cycles / config.in_flight / cycles +
+             empty_row_us * empty / static_cast<double>(std::max<u64>(with_rows, 1)));
   e.total = e.start + longest_of(e.memory, e.caches, std::max(e.copies, e.products + e.stores)) +
             e.last_store + e.waits;
   return e;
 }
 
-GemmConfig choose_config(i64 m, i64 n, i64 k, bool output_f32, u32 multiprocessors) {
+GemmConfig choose_config(const Product& product, bool output_f32, u32 multiprocessors) {
   std::optional<GemmConfig> best;
   double least = 0;
-  for (const int step : {8, 9}) consider(step, m, n, k, output_f32, multiprocessors, best, least);
+  for (const int step : {8, 9}) consider(step, product, output_f32, multiprocessors, best, least);
   return *best;
 }
 
-GemmConfig choose_config(int step, i64 m, i64 n, i64 k, bool output_f32, u32 multiprocessors) {
+GemmConfig choose_config(int step, const Product& product, bool output_f32, u32 multiprocessors) {
   std::optional<GemmConfig> best;
   double least = 0;
-  consider(step, m, n, k, output_f32, multiprocessors, best, least);
+  consider(step, product, output_f32, multiprocessors, best, least);
   return *best;
 }
 

@@ -32,13 +32,24 @@ struct Estimate {
   double total = 0;
 };
 
-/// What a shape costs in a configuration of step 8 or 9 that fits the multiprocessors.
-Estimate estimate(i64 m, i64 n, i64 k, const GemmConfig& config, u32 multiprocessors);
+/// What a product costs in a configuration of step 8 or 9 that fits the multiprocessors.
+Estimate estimate(const Product& product, const GemmConfig& config, u32 multiprocessors);
 
 /// Of all candidates the one with the least estimate; the first of several. Any m, n, k >= 0, any multiprocessors >= 1.
-GemmConfig choose_config(i64 m, i64 n, i64 k, bool output_f32, u32 multiprocessors);
+GemmConfig choose_config(const Product& product, bool output_f32, u32 multiprocessors);
 /// The same of step 8's, or of step 9's.
-GemmConfig choose_config(int step, i64 m, i64 n, i64 k, bool output_f32, u32 multiprocessors);
+GemmConfig choose_config(int step, const Product& product, bool output_f32, u32 multiprocessors);
+
+// The same for one product, 1D2D.
+inline Estimate estimate(i64 m, i64 n, i64 k, const GemmConfig& config, u32 multiprocessors) {
+  return estimate(Product{.form = {}, .m = m, .n = n, .k = k}, config, multiprocessors);
+}
+inline GemmConfig choose_config(i64 m, i64 n, i64 k, bool output_f32, u32 multiprocessors) {
+  return choose_config(Product{.form = {}, .m = m, .n = n, .k = k}, output_f32, multiprocessors);
+}
+inline GemmConfig choose_config(int step, i64 m, i64 n, i64 k, bool output_f32, u32 multiprocessors) {
+  return choose_config(step, Product{.form = {}, .m = m, .n = n, .k = k}, output_f32, multiprocessors);
+}
 
 /// One sentence: how many waves, how long, and what bounds it.
 std::string why(const Estimate& estimate);

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <array>
+#include <optional>
 
 #include "emulator/support/error.hpp"
 #include "gpu/kernels/shared_layout.hpp"
@@ -74,13 +75,19 @@ bool ring(int step) { return step >= 3; }
 }  // namespace
 
 std::string GemmConfig::name() const {
-  return fmt::format("{}_{}x{}_s{}_c{}x{}_{}{}{}", step_name(step), tile_m, tile_n, stages, cluster_m,
+  std::string of_form;
+  if (form.grouping != Grouping::none) of_form += fmt::format("_{}", grouping_name(form.grouping));
+  if (form.b_scale_per_row) of_form += "_1d1d";
+  if (form.accumulate) of_form += "_plus_c";
+  return fmt::format("{}_{}x{}_s{}_c{}x{}_{}{}{}{}", step_name(step), tile_m, tile_n, stages, cluster_m,
                      cluster_n, step >= 8 ? fmt::format("p{}_", in_flight) : "", output_f32 ? "f32" : "bf16",
-                     trace ? "_trace" : "");
+                     of_form, trace ? "_trace" : "");
 }
 
 MachineConfig GemmConfig::machine() const {
-  return {tile_m, tile_n, stages, cluster_m, cluster_n, output_f32, trace, slabs(), in_flight, swapped()};
+  return {tile_m,         tile_n,  stages,    cluster_m, cluster_n,     output_f32,
+          trace,          slabs(), in_flight, swapped(), form.grouping, form.b_scale_per_row,
+          form.accumulate};
 }
 
 u32 GemmConfig::threads() const { return step < 4 ? warpgroup : warpgroup + consumer_threads(machine()); }
@@ -101,6 +108,11 @@ int step_from_name(std::string_view name) {
   }
   throw Error(
       fmt::format("'{}' is no kernel: needed is one of {}, or its number", name, fmt::join(names, ", ")));
+}
+
+std::string_view grouping_name(Grouping grouping) {
+  constexpr std::array<std::string_view, 5> all = {"none", "batched", "contiguous", "masked", "along_k"};
+  return all[static_cast<std::size_t>(grouping)];
 }
 
 u32 most_stages(const GemmConfig& config) {
@@ -135,18 +147,27 @@ std::vector<GemmConfig> accepted_configs(int step) {
   return all;
 }
 
-void check_accepted(const GemmConfig& config) {
+namespace {
+
+/// One sentence, or none.
+std::optional<std::string> refusal(const GemmConfig& config) {
   const std::string_view step = step_name(config.step);
+  if (config.step < 8 && config.form != ProductForm{}) {
+    return std::string(fmt::format(
+        "{}: multiplies one A and B, with a scale for each 128 rows of B and no c; accepted from step 8 "
+        "on are groups, a scale for each row of B (1D1D), and c",
+        step));
+  }
   const auto is_any_of = [](u32 value, const std::vector<u32>& accepted) {
     return std::find(accepted.begin(), accepted.end(), value) != accepted.end();
   };
   if (const std::vector<u32> accepted = heights(config.step); !is_any_of(config.tile_m, accepted)) {
-    throw Error(fmt::format("{}: tiles of {} rows are not accepted; accepted are {}", step, config.tile_m,
-                            fmt::join(accepted, ", ")));
+    return std::string(fmt::format("{}: tiles of {} rows are not accepted; accepted are {}", step,
+                                   config.tile_m, fmt::join(accepted, ", ")));
   }
   if (const std::vector<u32> accepted = widths(config.step); !is_any_of(config.tile_n, accepted)) {
-    throw Error(fmt::format("{}: tiles of {} columns are not accepted; accepted are {}", step, config.tile_n,
-                            fmt::join(accepted, ", ")));
+    return std::string(fmt::format("{}: tiles of {} columns are not accepted; accepted are {}", step,
+                                   config.tile_n, fmt::join(accepted, ", ")));
   }
   const Cluster cluster{config.cluster_m, config.cluster_n};
   const std::vector<Cluster> accepted = clusters(config.step);
@@ -154,23 +175,23 @@ void check_accepted(const GemmConfig& config) {
                    [&](Cluster one) { return one.m == cluster.m && one.n == cluster.n; })) {
     std::vector<std::string> texts;
     for (const Cluster one : accepted) texts.push_back(one.text());
-    throw Error(fmt::format("{}: clusters of {} are not accepted; accepted {} {}", step, cluster.text(),
-                            texts.size() == 1 ? "is" : "are", fmt::join(texts, ", ")));
+    return std::string(fmt::format("{}: clusters of {} are not accepted; accepted {} {}", step,
+                                   cluster.text(), texts.size() == 1 ? "is" : "are", fmt::join(texts, ", ")));
   }
   if (!parts(config.tile_n, cluster)) {
-    throw Error(fmt::format(
+    return std::string(fmt::format(
         "{}: a tile of {} columns has no {} of whole eights for a cluster of {}: a multiple of {} is needed",
         step, config.tile_n, cluster.m == 2 ? "halves" : "quarters", cluster.text(), 8 * cluster.m));
   }
   if (const std::vector<u32> numbers = numbers_in_flight(config.step);
       !is_any_of(config.in_flight, numbers) || !fits_batch(config)) {
-    throw Error(
+    return std::string(
         fmt::format("{}: {} K blocks in flight with tiles of {} rows are not accepted; accepted are {}", step,
                     config.in_flight, config.tile_m,
                     config.slabs() == 1 ? fmt::format("{}", fmt::join(numbers, ", ")) : "1"));
   }
   if (config.step >= 8 && !fits_registers(config)) {
-    throw Error(fmt::format(
+    return std::string(fmt::format(
         "{}: a tile of {}x{} with {} in flight needs {} registers of a thread for sums; {} "
         "are the most",
         step, config.tile_m, config.tile_n, config.in_flight,
@@ -180,21 +201,32 @@ void check_accepted(const GemmConfig& config) {
   GemmConfig smallest = config;
   smallest.stages = least;
   if (smallest.shared_bytes() > most_shared_bytes) {
-    throw Error(
+    return std::string(
         fmt::format("{}: a tile of {}x{} with {} K blocks in flight needs {} bytes of shared memory in {} "
                     "stages; {} are the most",
                     step, config.tile_m, config.tile_n, config.in_flight, smallest.shared_bytes(), least,
                     most_shared_bytes));
   }
   if (config.stages < least || config.stages > most) {
-    throw Error(fmt::format("{0}: with tiles of {2}x{3} the number of stages is {4}, found {1}", step,
-                            config.stages, config.tile_m, config.tile_n,
-                            least == most ? fmt::format("{}", least) : fmt::format("{} to {}", least, most)));
+    return std::string(
+        fmt::format("{0}: with tiles of {2}x{3} the number of stages is {4}, found {1}", step, config.stages,
+                    config.tile_m, config.tile_n,
+                    least == most ? fmt::format("{}", least) : fmt::format("{} to {}", least, most)));
   }
+  return std::nullopt;
 }
 
-GemmConfig default_config(int step, i64 m, i64 n, i64 k, bool output_f32, u32 multiprocessors) {
-  if (step >= 8) return choose_config(step, m, n, k, output_f32, multiprocessors);
+}  // namespace
+
+void check_accepted(const GemmConfig& config) {
+  if (const std::optional<std::string> sentence = refusal(config)) throw Error(*sentence);
+}
+
+bool is_accepted(const GemmConfig& config) { return !refusal(config); }
+
+GemmConfig default_config(int step, const Product& product, bool output_f32, u32 multiprocessors) {
+  if (step >= 8) return choose_config(step, product, output_f32, multiprocessors);
+  const i64 m = product.m, n = product.n;
   GemmConfig best;
   double least = 0;
   for (const GemmConfig& config : offered_configs(step)) {
@@ -216,6 +248,7 @@ GemmConfig default_config(int step, i64 m, i64 n, i64 k, bool output_f32, u32 mu
   if (step >= 6 && tiles_m % 2 == 0 && tiles_m * tiles_n > multiprocessors && parts(best.tile_n, {2, 1})) {
     best.cluster_m = 2;
   }
+  best.form = product.form;  // which such a step refuses, if it is any
   return best;
 }
 

@@ -23,6 +23,7 @@
 
 #include "gpu/kernels/config.hpp"
 #include "gpu/kernels/shared_layout.hpp"
+#include "gpu/launch/product.hpp"
 
 namespace fp8twin {
 
@@ -37,9 +38,11 @@ struct GemmConfig {
   u32 cluster_m = 1, cluster_n = 1;
   bool output_f32 = false;
   bool trace = false;
-  u32 in_flight = 1;  // from step 8 on: K blocks of a warpgroup on the tensor core at a time
+  u32 in_flight = 1;      // from step 8 on: K blocks of a warpgroup on the tensor core at a time
+  ProductForm form = {};  // from step 8 on
 
-  /// "gemm_7_full_128x128_s4_c2x1_bf16": also the kernel's entry on the card. From step 8 on with in_flight: "..._p2_bf16".
+  /// "gemm_7_full_128x128_s4_c2x1_bf16": also the kernel's entry on the card. From step 8 on with in_flight and form:
+  /// "..._p2_bf16_masked_1d1d_plus_c".
   std::string name() const;
   /// Slabs of 64 rows for each consumer warpgroup.
   u32 slabs() const { return tile_m == 256 ? 2 : 1; }
@@ -77,13 +80,19 @@ std::vector<GemmConfig> offered_configs();
 std::vector<GemmConfig> offered_configs(int step);
 /// All that is accepted of a step, likewise.
 std::vector<GemmConfig> accepted_configs(int step);
-/// The candidates, of steps 8 and 9.
-std::vector<GemmConfig> candidate_configs(int step, bool output_f32);
+/// The candidates, of steps 8 and 9: those of products with this form that are accepted.
+std::vector<GemmConfig> candidate_configs(int step, bool output_f32, const ProductForm& form = {});
+/// "none", "batched", "contiguous", "masked", "along_k"
+std::string_view grouping_name(Grouping grouping);
 
 /// Throws Error with one sentence when the step does not accept the configuration.
 void check_accepted(const GemmConfig& config);
+bool is_accepted(const GemmConfig& config);
 
 /// What a step uses when nothing is asked for: a sane tile for the shape.
-GemmConfig default_config(int step, i64 m, i64 n, i64 k, bool output_f32, u32 multiprocessors);
+GemmConfig default_config(int step, const Product& product, bool output_f32, u32 multiprocessors);
+inline GemmConfig default_config(int step, i64 m, i64 n, i64 k, bool output_f32, u32 multiprocessors) {
+  return default_config(step, Product{.form = {}, .m = m, .n = n, .k = k}, output_f32, multiprocessors);
+}
 
 }  // namespace fp8twin

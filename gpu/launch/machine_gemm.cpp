@@ -1,5 +1,6 @@
 #include "gpu/launch/machine_gemm.hpp"
 
+#include "gpu/kernels/find_groups.hpp"
 #include "gpu/kernels/gemm_1_one_tile.hpp"
 #include "gpu/kernels/gemm_2_tma.hpp"
 #include "gpu/kernels/gemm_3_stages.hpp"
@@ -14,11 +15,6 @@ namespace fp8twin {
 namespace {
 
 using Access = machine::GlobalMemory::Access;
-
-TensorMap encoded(TensorMapDescription description, const void* base) {
-  description.base = reinterpret_cast<u64>(base);
-  return machine::encode_tensor_map(description);
-}
 
 /// One instantiation of each kernel serves all its configurations.
 machine::LaunchReport launch_step(const LaunchPlan& plan, const TmaGemmArguments& arguments,
@@ -51,42 +47,63 @@ machine::LaunchReport launch_step(const LaunchPlan& plan, const TmaGemmArguments
   }
 }
 
+/// Contiguous groups: their table, and their padding rows of d.
+void find_groups_on_machine(const LaunchPlan& plan, const GemmOperands& operands, ArrangedOperands& data,
+                            machine::LaunchOptions launch) {
+  machine::GlobalMemory memory;
+  memory.add("groups", data.group_words.data(), 4 * data.group_words.size(), Access::read);
+  memory.add("group_table", data.group_table.data(), 4 * data.group_table.size(), Access::write);
+  memory.add("d", data.d.data(), data.d.size(), Access::write);
+  launch.memory = &memory;
+  launch.progress = {};
+  machine::launch(
+      {(plan.m + 127) / 128, 1}, {1, 1}, 128, 0,
+      [](const FindGroupsArguments& a) { find_groups(MachineConfig{}, a); },
+      find_groups_arguments(plan, operands.by_ends, data.group_words.data(), data.group_table.data(),
+                            data.d.data()),
+      launch);
+}
+
 }  // namespace
 
 MachineGemmResult run_on_machine(const LaunchPlan& plan, const GemmOperands& operands,
                                  const MachineGemmOptions& options) {
-  check_operands(plan, operands, options.trace_tile_m, options.trace_tile_n);
+  const TraceArguments& trace = options.trace;
+  check_operands(plan, operands, trace);
   MachineGemmResult result;
-  if (plan.config.trace) result.trace.resize(plan.trace().words());
-  if (plan.grid_x == 0) return result;
+  if (plan.config.trace) result.trace.resize(plan.trace(trace.group).words());
+  ArrangedOperands data = arranged(plan, operands);
+  if (plan.m > 0 && plan.n > 0 && plan.is(Grouping::contiguous)) {
+    find_groups_on_machine(plan, operands, data, options.launch);
+  }
+  if (plan.grid_x == 0) {
+    result.d = result_of(plan, operands, data.d);
+    return result;
+  }
 
-  const std::vector<u8> a = padded_rows(operands.a, plan.m, plan.k, plan.a_stride);
-  const std::vector<u8> b = padded_rows(operands.b, plan.n, plan.k, plan.b_stride);
-  std::vector<u8> d(plan.d_bytes(), 0xff);  // a NaN in either format: an element never stored is seen
+  const bool adds_to_d = plan.config.form.accumulate && plan.config.output_f32;
   machine::GlobalMemory memory;
-  memory.add("a", a.data(), a.size(), Access::read);
-  memory.add("b", b.data(), b.size(), Access::read);
-  const std::vector<float> a_scale = arranged_scales(plan, operands.a_scale);
-  memory.add("a_scale", a_scale.data(), 4 * a_scale.size(), Access::read);
-  memory.add("b_scale", operands.b_scale.data(), operands.b_scale.size_bytes(), Access::read);
-  memory.add("d", d.data(), d.size(), Access::write);
+  memory.add("a", data.a.data(), data.a.size(), Access::read);
+  memory.add("b", data.b.data(), data.b.size(), Access::read);
+  memory.add("a_scale", data.a_scale.data(), 4 * data.a_scale.size(), Access::read);
+  memory.add("b_scale", data.b_scale.data(), 4 * data.b_scale.size(), Access::read);
+  memory.add("c", data.c.data(), 4 * data.c.size(), Access::read);
+  memory.add("group_table", data.group_table.data(), 4 * data.group_table.size(), Access::read);
+  memory.add("d", data.d.data(), data.d.size(), adds_to_d ? Access::read_write : Access::write);
   memory.add("trace", result.trace.data(), 4 * result.trace.size(), Access::write);
 
-  TmaGemmArguments arguments = {};
-  arguments.gemm = arguments_of(plan, a.data(), a_scale.data(), b.data(), operands.b_scale.data(), d.data(),
-                                {result.trace.data(), options.trace_tile_m, options.trace_tile_n});
-  if (plan.config.step > 1) {
-    arguments.a = encoded(plan.a, plan.config.swapped() ? b.data() : a.data());
-    arguments.b = encoded(plan.b, plan.config.swapped() ? a.data() : b.data());
-  }
-  if (plan.config.stores_by_tma()) arguments.d = encoded(plan.d, d.data());
-  if (plan.config.loads_scales_by_tma()) arguments.a_scale = encoded(plan.a_scale, a_scale.data());
+  TraceArguments followed = trace;
+  followed.words = result.trace.data();
+  const TmaGemmArguments arguments =
+      tma_arguments_of(plan,
+                       {data.a.data(), data.a_scale.data(), data.b.data(), data.b_scale.data(), data.d.data(),
+                        data.c.data(), data.group_table.data()},
+                       followed, machine::encode_tensor_map);
 
   machine::LaunchOptions launch = options.launch;
   launch.memory = &memory;
   result.report = launch_step(plan, arguments, launch);
-  const u64 element = plan.config.output_f32 ? 4 : 2;
-  result.d = cropped_rows(d, plan.m, plan.n * element, plan.d_stride * element);
+  result.d = result_of(plan, operands, data.d);
   return result;
 }
 

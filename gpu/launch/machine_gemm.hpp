@@ -7,8 +7,8 @@
 namespace fp8twin {
 
 struct MachineGemmOptions {
-  machine::LaunchOptions launch = {};      // its memory is set here
-  u32 trace_tile_m = 0, trace_tile_n = 0;  // of D, along M and along N
+  machine::LaunchOptions launch = {};  // its memory is set here
+  TraceArguments trace = {};           // the tile of D, along M and along N, and its group
 };
 
 struct MachineGemmResult : GemmResult {

@@ -25,6 +25,11 @@ constexpr Kind overlapped_f32_candidates[] = {{128, 128, 1, 1, 2}, {128, 128},  
                                               {64, 64, 4},         {64, 64, 2}, {64, 32, 4}, {64, 16, 4}};
 constexpr Kind swapped_candidates[] = {{64, 8, 4}, {64, 16, 4}, {64, 24, 4}, {64, 32, 4}, {64, 48, 4}};
 
+// Products of another form. Rows in groups, 1D2D: tall tiles for training, narrow ones for the few rows of an expert.
+constexpr Kind rows_candidates[] = {{256, 128, 1, 1, 2}, {256, 128}, {192, 128, 1, 1, 2}, {192, 128}, {128, 192},
+                                    {128, 160}, {128, 128, 1, 1, 2}, {128, 128}, {128, 64}, {64, 128, 2}, {64, 64, 4}, {64, 32, 4}};
+constexpr Kind columns_candidates[] = {{256, 128, 1, 1, 2}, {256, 128}, {192, 128}, {128, 192}, {128, 160}, {128, 152}, {128, 128, 1, 1, 2}, {128, 128}, {256, 112}, {256, 96}, {256, 64}, {128, 112}, {128, 96}, {128, 64}, {64, 64, 4}, {64, 64, 2}, {64, 32, 4}};
+
 // Breadth: each height with each cluster, each number in flight, and widths that straddle scale blocks in every way.
 constexpr Kind overlapped_breadth[] = {{64, 8, 8},
                                        {64, 24, 8},
@@ -89,19 +94,22 @@ constexpr Kind swapped_breadth[] = {{64, 8},
 constexpr Kind swapped_f32_breadth[] = {{64, 32, 8, 4, 1},  {64, 64, 2, 2, 2},  {64, 112},
                                         {64, 136, 1, 1, 2}, {128, 24, 2, 1, 4}, {128, 128, 1, 2, 1}};
 
-GemmConfig config_of(int step, const Kind& kind, bool output_f32) {
+GemmConfig config_of(int step, const Kind& kind, bool output_f32, const ProductForm& form = {}) {
   GemmConfig config = {.step = step,
                        .tile_m = kind.tile_m,
                        .tile_n = kind.tile_n,
                        .cluster_m = kind.cluster_m,
                        .cluster_n = kind.cluster_n,
                        .output_f32 = output_f32,
-                       .in_flight = kind.in_flight};
+                       .in_flight = kind.in_flight,
+                       .form = form};
   config.stages = usual_stages(config);
   return config;
 }
 
-std::span<const Kind> candidates_of(int step, bool output_f32) {
+std::span<const Kind> candidates_of(int step, bool output_f32, const ProductForm& form) {
+  if (step == 8 && form.b_scale_per_row) return columns_candidates;
+  if (step == 8 && form != ProductForm{}) return rows_candidates;
   if (step == 9) return swapped_candidates;
   if (step < 8) return {};
   if (output_f32) return overlapped_f32_candidates;
@@ -125,9 +133,12 @@ bool is_of_a_few(u32 tile_n) {
 
 }  // namespace
 
-std::vector<GemmConfig> candidate_configs(int step, bool output_f32) {
+std::vector<GemmConfig> candidate_configs(int step, bool output_f32, const ProductForm& form) {
   std::vector<GemmConfig> all;
-  for (const Kind& kind : candidates_of(step, output_f32)) all.push_back(config_of(step, kind, output_f32));
+  for (const Kind& kind : candidates_of(step, output_f32, form)) {
+    const GemmConfig config = config_of(step, kind, output_f32, form);
+    if (is_accepted(config)) all.push_back(config);
+  }
   return all;
 }
 
@@ -141,6 +152,12 @@ std::vector<GemmConfig> offered_configs(int step) {
   for (const bool output_f32 : {false, true}) {
     const std::vector<GemmConfig> some = candidate_configs(step, output_f32);
     all.insert(all.end(), some.begin(), some.end());
+    for (const Grouping grouping : {Grouping::none, Grouping::masked, Grouping::contiguous,Grouping::along_k}) for (bool row : {false,true}) for (bool acc : {false,true}) {
+      if (grouping==Grouping::none && !row && !acc) continue;
+      if ((grouping == Grouping::masked || grouping == Grouping::contiguous) && acc) continue;
+      const std::vector<GemmConfig> more = candidate_configs(step, output_f32, {grouping,row,acc});
+      all.insert(all.end(), more.begin(), more.end());
+    }
     for (const Kind& kind : breadth_of(step, output_f32)) all.push_back(config_of(step, kind, output_f32));
   }
   return all;

@@ -31,13 +31,13 @@ TensorMapDescription operand_map(u32 rows, u32 k, u64 stride, u32 box_rows) {
           .swizzle = SwizzleMode::b128};
 }
 
-/// A's scales, [k_blocks, m], in boxes of one K block.
-TensorMapDescription scale_map(const LaunchPlan& plan) {
+/// Scales of rows, [k_blocks, rows], in boxes of one K block.
+TensorMapDescription scale_map(const LaunchPlan& plan, u32 rows, u64 stride, u32 box_rows) {
   return {.element = TensorElement::f32,
           .rank = 2,
-          .size = {std::max(plan.m, 1u), std::max(plan.k_blocks(), 1u), 1},
-          .stride = {4 * plan.a_scale_stride, 0},
-          .box = {plan.config.swapped() ? plan.config.tile_n : plan.config.tile_m, 1, 1},
+          .size = {std::max(rows, 1u), std::max(plan.k_blocks(), 1u), 1},
+          .stride = {4 * stride, 0},
+          .box = {box_rows, 1, 1},
           .swizzle = SwizzleMode::none};
 }
 
@@ -48,7 +48,7 @@ TensorMapDescription output_map(const LaunchPlan& plan) {
   const SwizzleMode mode = swapped ? SwizzleMode::b128 : panel_mode(plan.config.tile_n * element);
   return {.element = f32 ? TensorElement::f32 : TensorElement::bf16,
           .rank = 2,
-          .size = {std::max(plan.n, 1u), std::max(plan.m, 1u), 1},
+          .size = {std::max(plan.n, 1u), std::max(plan.d_rows(), 1u), 1},
           .stride = {plan.d_stride * element, 0},
           .box = {swizzle_width(mode) / element, swapped ? plan.config.tile_n : 64, 1},
           .swizzle = mode};
@@ -59,51 +59,73 @@ constexpr u64 resident_bytes = 20'000'000;
 
 /// A group of 2^shift rows of tiles, so that the tiles of one wave read the least of A and B; no more than D has. All rows where
 /// A stays in the L2 cache: memory reads B once for each group.
-u32 best_raster_shift(const LaunchPlan& plan, u32 multiprocessors) {
+u32 best_raster_shift(const LaunchPlan& plan, u32 rows_of_d, u32 multiprocessors) {
   const GemmConfig& config = plan.config;
   const u32 height = config.cluster_m * config.tile_m, width = config.cluster_n * config.tile_n;
+  const u32 rows = config.swapped() ? plan.n : rows_of_d, columns = config.swapped() ? rows_of_d : plan.n;
   const u32 wave = std::max(multiprocessors / (config.cluster_m * config.cluster_n), 1u);
   const auto lines = [&](u32 shift) {
     return (u64{height} << shift) + ((wave + (1u << shift) - 1) >> shift) * u64{width};
   };
-  if (plan.columns() > width && u64{plan.rows()} * plan.k <= resident_bytes) {
+  if (columns > width && u64{rows} * plan.k <= resident_bytes) {
     u32 all = 0;
-    while ((u64{height} << all) < plan.rows()) ++all;
+    while ((u64{height} << all) < rows) ++all;
     return all;
   }
   u32 best = 0;
-  for (u32 shift = 1; shift <= 5 && (u64{height} << shift) <= u64{plan.rows()} + height; ++shift) {
+  for (u32 shift = 1; shift <= 5 && (u64{height} << shift) <= u64{rows} + height; ++shift) {
     if (lines(shift) < lines(best)) best = shift;
   }
   return best;
 }
 
+/// Clusters of tiles, as many as there can be: where the groups' rows are on the card only, all of the room.
+u64 most_clusters(const LaunchPlan& plan) {
+  const GemmConfig& config = plan.config;
+  const u64 height = config.cluster_m * config.tile_m, width = config.cluster_n * config.tile_n;
+  const auto in_rows = [&](u64 rows,
+                           u64 more) {  // `more`: groups whose last tile begins past another one's end
+    const u64 down = config.swapped() ? (plan.n + height - 1) / height : (rows + height - 1) / height + more;
+    const u64 across = config.swapped() ? (rows + width - 1) / width + more : (plan.n + width - 1) / width;
+    return down * across;
+  };
+  if (plan.is(Grouping::contiguous)) return in_rows(plan.m, std::min(plan.m, plan.groups));
+  return in_rows(plan.m, 0) * plan.groups;
+}
+
+/// Stages of the longest tile.
+u64 most_stages_of_a_tile(const LaunchPlan& plan) {
+  u32 k_blocks = 0;
+  for (u32 group = 0; group < plan.groups; ++group) k_blocks = std::max(k_blocks, plan.k_blocks_of(group));
+  return (u64{k_blocks} + plan.config.in_flight - 1) / plan.config.in_flight;
+}
+
 void set_grid(LaunchPlan& plan, u32 multiprocessors) {
   const GemmConfig& config = plan.config;
-  if (plan.m == 0 || plan.n == 0) return;
+  if (plan.m == 0 || plan.n == 0 || plan.groups == 0) return;
   plan.cluster = config.cluster_m * config.cluster_n;
-  const Raster raster = raster_of(plan.rows(), plan.columns(), config.cluster_m * config.tile_m,
-                                  config.cluster_n * config.tile_n);
-  const u64 tiles = u64{raster.tiles_m} * raster.tiles_n;
+  const u64 tiles = most_clusters(plan);
   if (tiles > 0x7fffffff) {
-    throw Error(fmt::format("D is {} x {}: {} tiles of {}x{} are more than a grid counts", plan.m, plan.n,
-                            tiles, config.tile_m, config.tile_n));
+    throw Error(fmt::format("D is {} x {}: {} tiles of {}x{} are more than a grid counts", plan.d_rows(),
+                            plan.n, tiles, config.tile_m, config.tile_n));
   }
   if (config.step >= 5) {
     if (multiprocessors < plan.cluster) {
       throw Error(fmt::format("a cluster of {} blocks needs as many multiprocessors; found {}", plan.cluster,
                               multiprocessors));
     }
-    plan.grid_x = std::min(raster.tiles(), multiprocessors / plan.cluster) * plan.cluster;
+    const u64 clusters = std::min<u64>(tiles, multiprocessors / plan.cluster);
+    plan.grid_x = static_cast<u32>(clusters) * plan.cluster;
     plan.grid_y = 1;
-    const u64 each = (tiles + plan.grid_x / plan.cluster - 1) / (plan.grid_x / plan.cluster);
-    const u64 stages = each * ((plan.k_blocks() + config.in_flight - 1) / config.in_flight);
+    const u64 each = (tiles + clusters - 1) / clusters, stages = most_stages_of_a_tile(plan) * each;
     if (stages > 0xffffffff) {
       throw Error(fmt::format("a block would pass {} stages in {} tiles of {}x{}, more than it counts",
                               stages, each, config.tile_m, config.tile_n));
     }
     return;
   }
+  const Raster raster = raster_of(plan.rows(), plan.columns(), config.cluster_m * config.tile_m,
+                                  config.cluster_n * config.tile_n);
   plan.grid_x = raster.tiles_m;
   plan.grid_y = raster.tiles_n;
   if (plan.grid_y > 65535) {
@@ -112,43 +134,96 @@ void set_grid(LaunchPlan& plan, u32 multiprocessors) {
   }
 }
 
+/// Rows of a group with any, on average: what an order of tiles and a cache hint are for.
+u32 usual_rows(const Product& product) {
+  i64 sum = 0, some = 0;
+  for (const i64 rows : product.expected_rows()) {
+    sum += rows;
+    some += rows > 0;
+  }
+  return static_cast<u32>(some > 0 ? (sum + some - 1) / some : 0);
+}
+
 }  // namespace
 
-TraceLayout LaunchPlan::trace() const { return {config.tile_m, config.tile_n, k_blocks()}; }
+u32 LaunchPlan::k_blocks_of(u32 group) const {
+  return along_k() ? static_cast<u32>(k_blocks_taken(product.k_sizes[group])) : k_blocks();
+}
 
-LaunchPlan plan_gemm(i64 m, i64 n, i64 k, const GemmConfig& config, u32 multiprocessors) {
-  check_accepted(config);
+TraceLayout LaunchPlan::trace(u32 group) const { return {config.tile_m, config.tile_n, k_blocks_of(group)}; }
+
+LaunchPlan plan_gemm(const Product& product, const GemmConfig& config, u32 multiprocessors) {
   LaunchPlan plan;
   plan.config = config;
-  plan.m = extent(m, "M");
-  plan.n = extent(n, "N");
+  plan.config.form = product.form;
+  check_accepted(plan.config);
+  plan.product = product;
+  if (product.groups < 0 || product.groups > most_groups) {
+    throw Error(fmt::format("there are {} groups; the kernels take 0 to {}", product.groups, most_groups));
+  }
+  plan.groups = static_cast<u32>(product.groups);
+  i64 k = product.k;
+  if (plan.along_k()) {
+    k = 0;
+    for (const i64 size : product.k_sizes) k += k_block * k_blocks_taken(size);
+  }
+  plan.m = extent(product.m, "M");
+  plan.n = extent(product.n, "N");
   plan.k = extent(k, "K");
-  plan.threads = config.threads();
-  plan.shared_bytes = config.shared_bytes();
-  const u64 element = config.output_f32 ? 4 : 2;
+  extent(product.groups * product.m, "the number of rows in all groups");
+  extent(product.groups * product.n, "the number of rows of B in all groups");
+  plan.threads = plan.config.threads();
+  plan.shared_bytes = plan.config.shared_bytes();
   plan.a_stride = plan.b_stride = config.step == 1 ? plan.k : std::max<u64>(rounded_up(plan.k, 16), 16);
-  plan.d_stride = config.stores_by_tma() ? rounded_up(plan.n, 16 / element) : plan.n;
-  plan.a = operand_map(plan.rows(), plan.k, plan.a_stride, config.tile_m / config.cluster_n);
-  plan.b = operand_map(plan.columns(), plan.k, plan.b_stride, config.tile_n / config.cluster_m);
+  plan.d_stride = config.stores_by_tma() ? rounded_up(plan.n, 16 / plan.element_bytes()) : plan.n;
+  const bool swapped = config.swapped();
+  plan.a = operand_map(swapped ? plan.b_rows() : plan.a_rows(), plan.k, plan.a_stride,
+                       config.tile_m / config.cluster_n);
+  plan.b = operand_map(swapped ? plan.a_rows() : plan.b_rows(), plan.k, plan.b_stride,
+                       config.tile_n / config.cluster_m);
   plan.d = output_map(plan);
-  plan.a_scale_stride = std::max<u64>(rounded_up(plan.m, 4), 4);
-  plan.a_scale = scale_map(plan);
-  plan.raster_shift = best_raster_shift(plan, multiprocessors);
+  plan.a_scale_stride = std::max<u64>(rounded_up(plan.a_rows(), 4), 4);
+  plan.b_scale_stride = std::max<u64>(rounded_up(plan.b_rows(), 4), 4);
+  plan.a_scale = scale_map(plan, plan.a_rows(), plan.a_scale_stride, a_rows_of_tile(plan.config.machine()));
+  plan.b_scale = scale_map(plan, plan.b_rows(), plan.b_scale_stride, b_rows_of_tile(plan.config.machine()));
+  const u32 rows = usual_rows(product);
+  plan.raster_shift = best_raster_shift(plan, rows, multiprocessors);
   // One or two rows of tiles read each line of B about at the same time.
-  plan.b_once =
-      plan.m <= 2 * (config.swapped() ? config.cluster_n * config.tile_n : config.cluster_m * config.tile_m);
+  plan.b_once = rows <= 2 * (swapped ? config.cluster_n * config.tile_n : config.cluster_m * config.tile_m);
   set_grid(plan, multiprocessors);
   return plan;
 }
 
-GemmArguments arguments_of(const LaunchPlan& plan, const u8* a, const float* a_scale, const u8* b,
-                           const float* b_scale, void* d, const TraceArguments& trace) {
+LaunchPlan plan_gemm(i64 m, i64 n, i64 k, const GemmConfig& config, u32 multiprocessors) {
+  return plan_gemm(Product{.form = {}, .m = m, .n = n, .k = k}, config, multiprocessors);
+}
+
+GemmArguments arguments_of(const LaunchPlan& plan, const LaunchPointers& pointers,
+                           const TraceArguments& trace) {
   TraceArguments followed = trace;
   if (plan.config.swapped()) std::swap(followed.tile_m, followed.tile_n);
-  return {a,        a_scale,     b,
-          b_scale,  d,           plan.m,
-          plan.n,   plan.k,      static_cast<u32>(plan.d_stride),
-          followed, plan.b_once, plan.raster_shift};
+  if (plan.config.trace) followed.k_blocks = plan.k_blocks_of(trace.group);
+  return {pointers.a,
+          pointers.a_scale,
+          pointers.b,
+          pointers.b_scale,
+          pointers.d,
+          plan.m,
+          plan.n,
+          plan.k,
+          static_cast<u32>(plan.d_stride),
+          followed,
+          plan.b_once,
+          plan.raster_shift,
+          plan.groups,
+          pointers.group_table,
+          pointers.c};
+}
+
+FindGroupsArguments find_groups_arguments(const LaunchPlan& plan, bool by_ends, const u32* groups,
+                                          u32* group_table, void* d) {
+  return {by_ends ? nullptr : groups,           by_ends ? groups : nullptr,    group_table, d,
+          plan.d_stride * plan.element_bytes(), plan.n * plan.element_bytes(), plan.m,      plan.groups};
 }
 
 }  // namespace fp8twin

@@ -2,7 +2,7 @@
 //
 //   ld_global_nc_*  from an array that nobody writes while the kernel runs (.nc: loads may move and merge)
 //   ld_global_*     from any array; st_global_* to any array
-//   *_shared_*      by 32-bit shared address; 16-byte accesses need an address that is a multiple of 16
+//   *_shared_*      by 32-bit shared address; accesses of 8 and 16 bytes need an address that is a multiple of them
 //
 // CacheHint says what L1 should think of the line (.L1::evict_first, .L1::evict_last, .L1::no_allocate). It changes
 // no value.
@@ -16,6 +16,11 @@ namespace fp8twin {
 /// Sixteen bytes in registers; x holds the lowest addresses.
 struct U32x4 {
   u32 x = 0, y = 0, z = 0, w = 0;
+};
+
+/// Eight bytes, as two floats.
+struct F32x2 {
+  float x = 0, y = 0;
 };
 
 enum class CacheHint { normal, evict_first, evict_last, no_allocate };
@@ -103,6 +108,12 @@ FP8TWIN_DEVICE u32 ld_shared_u32(u32 address) {
 FP8TWIN_DEVICE float ld_shared_f32(u32 address) {
   float value;
   asm volatile("ld.shared.f32 %0, [%1];" : "=f"(value) : "r"(address) : "memory");
+  return value;
+}
+
+FP8TWIN_DEVICE F32x2 ld_shared_v2_f32(u32 address) {
+  F32x2 value;
+  asm volatile("ld.shared.v2.f32 {%0, %1}, [%2];" : "=f"(value.x), "=f"(value.y) : "r"(address) : "memory");
   return value;
 }
 

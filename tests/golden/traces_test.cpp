@@ -55,8 +55,8 @@ TEST_CASE("traces of the card and of the machine: equal at every probe point") {
     const auto [tile_m, tile_n] = extents(metadata.at("trace_tile"));
 
     MachineGemmOptions options;
-    options.trace_tile_m = tile_m;
-    options.trace_tile_n = tile_n;
+    options.trace.tile_m = tile_m;
+    options.trace.tile_n = tile_n;
     const MachineGemmResult result =
         run_on_machine(plan_gemm(m, n, k, config, 132), problem.operands(), options);
     const Folder folder;

@@ -100,9 +100,9 @@ TEST_CASE("the trace of the card is the trace of the machine") {
               last_n = config.swapped() ? (plan.n - 1) / config.tile_m : 0;
     INFO(config.name());
     const GemmResult card =
-        run_on_card(kernels, plan, problem.operands(), {.trace_tile_m = last_m, .trace_tile_n = last_n});
+        run_on_card(kernels, plan, problem.operands(), {.trace = {.tile_m = last_m, .tile_n = last_n}});
     const MachineGemmResult machine =
-        run_on_machine(plan, problem.operands(), {.trace_tile_m = last_m, .trace_tile_n = last_n});
+        run_on_machine(plan, problem.operands(), {.trace = {.tile_m = last_m, .tile_n = last_n}});
     CHECK(differing(card.trace, machine.trace) == 0);
     CHECK(differing(card.d, machine.d) == 0);
   }

@@ -61,7 +61,7 @@ struct Traced {
         tile_m(config.swapped() ? n : m),
         tile_n(config.swapped() ? m : n),
         result(run_on_machine(plan, problem.operands(),
-                              {.launch = {.threads = 1}, .trace_tile_m = m, .trace_tile_n = n})) {}
+                              {.launch = {.threads = 1}, .trace = {.tile_m = m, .tile_n = n}})) {}
 
   /// The tile's rows are rows of A, its columns rows of B; or the other way round.
   bool swapped() const { return plan.config.swapped(); }
@@ -205,8 +205,8 @@ TEST_CASE("a tile that D does not have cannot be traced") {
   const RandomGemm problem(64, 16, 128, Distribution::normal, 9);
   const LaunchPlan plan =
       plan_gemm(64, 16, 128, {.step = 1, .tile_m = 64, .tile_n = 16, .stages = 1, .trace = true}, 2);
-  CHECK_THROWS_AS(run_on_machine(plan, problem.operands(), {.trace_tile_m = 1}), Error);
-  CHECK_THROWS_AS(run_on_machine(plan, problem.operands(), {.trace_tile_n = 1}), Error);
+  CHECK_THROWS_AS(run_on_machine(plan, problem.operands(), {.trace = {.tile_m = 1}}), Error);
+  CHECK_THROWS_AS(run_on_machine(plan, problem.operands(), {.trace = {.tile_n = 1}}), Error);
 }
 
 TEST_CASE("a tile to trace is counted along M and along N of D, whatever the kernel's tile is") {

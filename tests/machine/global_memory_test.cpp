@@ -90,6 +90,33 @@ TEST_CASE("a second writer is told, in another block too; the first may write ag
                            "block 0 of the grid has written already"));
 }
 
+TEST_CASE("read_write: read, written, and the only one to add to") {
+  alignas(16) u32 both[64] = {};
+  Arrays arrays;
+  arrays.memory.add("both", both, sizeof both, GlobalMemory::Access::read_write);
+  const auto add_to = [&](const u32* at, u32 thread) {
+    arrays.memory.add_to(machine::self().actor("add", machine::Site::here()), reinterpret_cast<u64>(at), 8, 4,
+                         thread);
+  };
+  run(arrays.setup(1), [&] {
+    st_global_u32(both + 2, ld_global_u32(both + 1) + 5);
+    add_to(both + 2, 0);
+    add_to(both + 2, 0);
+  });
+  CHECK(both[2] == 5);
+  const auto second = fault_of(arrays.setup(1), [&] { add_to(both + 1, 7); });
+  REQUIRE(second);
+  CHECK(second->kind == FaultKind::race);
+  CHECK_THAT(second->what(),
+             contains_text("writes offset 8 of 'both', which thread 0 of block 0 of the grid"));
+  expect_fault(arrays.setup(1), FaultKind::uninitialised,
+               "adds to offset 4 of 'out', which the launch was given", [&] { add_to(arrays.out + 1, 0); });
+  expect_fault(arrays.setup(1), FaultKind::out_of_bounds, "writes offset 4 of 'in', which is an input",
+               [&] { add_to(arrays.in + 1, 0); });
+  expect_fault(arrays.setup(1), FaultKind::out_of_bounds, "adds to 8 bytes at offset 252 of 'both'",
+               [&] { add_to(both + 63, 0); });
+}
+
 TEST_CASE("without a list of ranges nothing is asked") {
   u32 out = 0;
   run({.threads = 1}, [&] { st_global_u32(&out, 5); });

@@ -13,6 +13,7 @@ TEST_CASE("shared: words, floats and vectors are the same little-endian bytes") 
   std::array<u32, 6> seen{};
   float f = 0;
   U32x4 v;
+  F32x2 pair;
   expect_clean(
       {.threads = 1},
       [&] {
@@ -25,11 +26,13 @@ TEST_CASE("shared: words, floats and vectors are the same little-endian bytes") 
         st_shared_u32(at + 24, 10);
         st_shared_u32(at + 28, 11);
         v = ld_shared_v4_u32(at + 16);
+        pair = ld_shared_v2_f32(at + 8);
       },
       [&] {
         CHECK(seen == std::array<u32, 6>{0x03020100, 0x07060504, 0x0b0a0908, 0x3f800000, 0, 0});
         CHECK(f == 1.0f);
         CHECK(v.x == 0xc0000000);
+        CHECK((f32_bits(pair.x) == 0x0b0a0908 && pair.y == 1.0f));
         CHECK((v.y == 9 && v.z == 10 && v.w == 11));
       });
 }

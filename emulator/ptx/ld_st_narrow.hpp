@@ -10,6 +10,9 @@ struct U32x2 {
   u32 x = 0, y = 0;
 };
 
+inline u8 ld_global_nc_u8(const u8* address, machine::Site site = machine::Site::here()) {
+  return machine::ld_global<u8>("ld.global.nc", address, site);
+}
 inline u16 ld_global_nc_u16(const u16* address, machine::Site site = machine::Site::here()) {
   return machine::ld_global<u16>("ld.global.nc", address, site);
 }

@@ -11,17 +11,37 @@
 #include "emulator/cli/recipe_match.hpp"
 #include "emulator/cli/scaled_tensor.hpp"
 #include "emulator/cli/values.hpp"
+#include "emulator/engine/engine.hpp"
+#include "emulator/engine/quantize_engine.hpp"
 #include "emulator/files/quote.hpp"
 #include "emulator/support/error.hpp"
+#include "gpu/jit/sources.hpp"
 
 namespace fp8twin::cli {
 namespace {
 
 struct Options {
-  std::string in, out, block, recipe = "deepgemm", scale = "f32", match;
+  std::string in, out, block, recipe = "deepgemm", scale = "f32", match, engine = "model";
   std::vector<std::string> tensors;
   Simd simd = best_simd();
+  CLI::Option* simd_option = nullptr;
 };
+
+void check_engine(const Options& options) {
+  need_engine_name("--engine", options.engine);
+  if (options.engine != "model" && options.simd_option->count() > 0) {
+    throw Error(fmt::format("--simd: engine {} has no choice of instructions; needed is --engine model",
+                            options.engine));
+  }
+}
+
+/// What the engine says of itself, for the file and for JSON.
+Metadata engine_metadata(const QuantizeEngine& engine) {
+  Metadata metadata{
+      {"engine", std::string(engine.name())}, {"device", engine.device()}, {"driver", engine.driver()}};
+  if (engine.runs_kernels()) metadata["kernels"] = hex(jit::sources_digest(), 16);
+  return metadata;
+}
 
 void check_out(const Options& options) {
   if (options.out.empty() && options.match.empty())
@@ -34,12 +54,13 @@ void check_out(const Options& options) {
 }
 
 void write_quantized(const Options& options, const TensorFile& file, const QuantizePlan& plan,
-                     Context& context) {
+                     QuantizeEngine& engine, Context& context) {
   const Recipe& recipe = recipe_from_name(options.recipe);
   const ScaleFormat format = options.scale == "f32" ? ScaleFormat::f32 : ScaleFormat::ue8m0;
 
   Metadata metadata = file.metadata;
-  for (auto& [key, value] : provenance(context, "model")) metadata[key] = value;
+  for (auto& [key, value] : provenance(context, options.engine)) metadata[key] = value;
+  for (auto& [key, value] : engine_metadata(engine)) metadata[key] = value;
   std::vector<Tensor> tensors;
   std::vector<QuantizeResult> results;
   results.reserve(plan.items.size());  // the tensors below view these vectors
@@ -54,8 +75,7 @@ void write_quantized(const Options& options, const TensorFile& file, const Quant
       tensors.push_back(tensor);
       continue;
     }
-    QuantizeResult& result =
-        results.emplace_back(run_recipe(*item, recipe, format, context.threads, options.simd));
+    QuantizeResult& result = results.emplace_back(run_recipe(*item, recipe, format, engine, context.threads));
     progress.update(done += item->grid.elements());
     const Shape shape = scale_shape(tensor.shape, item->grid);
     tensors.push_back(tensor_of<std::uint8_t>(tensor.name, DType::f8_e4m3, tensor.shape,
@@ -81,12 +101,14 @@ void write_quantized(const Options& options, const TensorFile& file, const Quant
 
 void quantize_file(const Options& options, Context& context) {
   check_out(options);
+  check_engine(options);
   if (!options.out.empty()) need_writable(options.out, {options.in, options.match});
   const TensorFile file = read_tensor_file(options.in);
   const QuantizePlan plan = plan_quantize(file, options.tensors, options.block);
-  if (!options.out.empty()) write_quantized(options, file, plan, context);
-  if (!options.match.empty())
-    match_recipes(options.match, plan, !options.block.empty(), options.simd, context);
+  const std::unique_ptr<QuantizeEngine> engine = make_quantize_engine(options.engine, options.simd);
+  for (auto& [key, value] : engine_metadata(*engine)) context.answer[key] = value;
+  if (!options.out.empty()) write_quantized(options, file, plan, *engine, context);
+  if (!options.match.empty()) match_recipes(options.match, plan, !options.block.empty(), *engine, context);
 }
 
 std::string recipe_help() {
@@ -107,6 +129,7 @@ void add_quantize(CLI::App& app, Context& context) {
       "experts, which share no block) becomes NAME and NAME_scale; all other tensors pass through, and so do "
       "scales of codes.",
       "fp8twin quantize weights.safetensors quantized.safetensors --recipe vllm --scale ue8m0\n"
+      "  fp8twin quantize weights.safetensors quantized.safetensors --engine gpu\n"
       "  fp8twin quantize bf16.safetensors --match quantized.safetensors     # which recipe made it?");
   command->add_option("IN", options->in, ".safetensors or .npy file (its tensor is called data)")->required();
   command->add_option("OUT", options->out, ".safetensors file to write; may be left out with --match");
@@ -133,7 +156,13 @@ void add_quantize(CLI::App& app, Context& context) {
           "count the codes and scales that differ from FILE's, for every recipe and scale format; exit "
           "status 0 when one matches all of them, else 1 (a NaN matches any NaN)")
       ->type_name("FILE");
-  add_simd(command, options->simd);
+  command
+      ->add_option(
+          "--engine", options->engine,
+          "model (default): loops on the CPU; machine: the kernel on the emulated SM90; gpu: the kernel on "
+          "the card; the same codes and scales")
+      ->type_name("NAME");
+  options->simd_option = add_simd(command, options->simd);
   command->callback([options, &context] { quantize_file(*options, context); });
 }
 

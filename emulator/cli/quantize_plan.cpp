@@ -66,11 +66,11 @@ QuantizePlan plan_quantize(const TensorFile& file, const std::vector<std::string
   return plan;
 }
 
-QuantizeResult run_recipe(const QuantizeItem& item, const Recipe& recipe, ScaleFormat format, int threads,
-                          Simd simd) {
+QuantizeResult run_recipe(const QuantizeItem& item, const Recipe& recipe, ScaleFormat format,
+                          QuantizeEngine& engine, int threads) {
   QuantizeResult result{Buffer<std::uint8_t>(static_cast<std::size_t>(item.grid.elements())),
                         Buffer<float>(static_cast<std::size_t>(item.grid.scales()))};
-  quantize(recipe, format, item.grid, item.values, result.codes.span(), result.scales.span(), threads, simd);
+  engine.quantize(recipe, format, item.grid, item.values, result.codes.span(), result.scales.span(), threads);
   return result;
 }
 

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "emulator/cli/scaled_tensor.hpp"
+#include "emulator/engine/quantize_engine.hpp"
 #include "emulator/support/buffer.hpp"
 
 namespace fp8twin::cli {
@@ -39,7 +40,7 @@ struct QuantizeResult {
   Buffer<float> scales;
 };
 
-QuantizeResult run_recipe(const QuantizeItem& item, const Recipe& recipe, ScaleFormat format, int threads,
-                          Simd simd);
+QuantizeResult run_recipe(const QuantizeItem& item, const Recipe& recipe, ScaleFormat format,
+                          QuantizeEngine& engine, int threads);
 
 }  // namespace fp8twin::cli

@@ -88,10 +88,10 @@ std::int64_t differing_codes(std::span<const std::uint8_t> a, std::span<const st
 }
 
 Count count_differences(const std::vector<Target>& targets, const Recipe& recipe, ScaleFormat format,
-                        int threads, Simd simd) {
+                        QuantizeEngine& engine, int threads) {
   Count count{&recipe, format};
   for (const Target& target : targets) {
-    const QuantizeResult result = run_recipe(target.item, recipe, format, threads, simd);
+    const QuantizeResult result = run_recipe(target.item, recipe, format, engine, threads);
     const std::int64_t codes = differing_codes(result.codes.span(), target.codes, threads);
     std::int64_t scales = 0;
     for (std::size_t i = 0; i < result.scales.size(); ++i) {
@@ -128,8 +128,8 @@ void report(const std::vector<Count>& counts, std::int64_t codes, std::int64_t s
 
 }  // namespace
 
-void match_recipes(const std::string& path, const QuantizePlan& plan, bool fixed_blocks, Simd simd,
-                   Context& context) {
+void match_recipes(const std::string& path, const QuantizePlan& plan, bool fixed_blocks,
+                   QuantizeEngine& engine, Context& context) {
   const TensorFile file = read_tensor_file(path);
   const std::vector<Target> targets = targets_of(file, plan, fixed_blocks);
   std::vector<Count> counts;
@@ -137,7 +137,7 @@ void match_recipes(const std::string& path, const QuantizePlan& plan, bool fixed
   Progress progress("match", rounds);
   for (const ScaleFormat format : {ScaleFormat::f32, ScaleFormat::ue8m0}) {
     for (const Recipe& recipe : all_recipes()) {
-      counts.push_back(count_differences(targets, recipe, format, context.threads, simd));
+      counts.push_back(count_differences(targets, recipe, format, engine, context.threads));
       progress.update(static_cast<std::int64_t>(counts.size()));
     }
   }

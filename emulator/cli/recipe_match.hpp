@@ -15,7 +15,7 @@ namespace fp8twin::cli {
 /// Puts the counts into the context, best recipe first; status 0 when one matches in everything, else 1.
 /// FILE's scale shapes decide the blocks unless `fixed_blocks`. A tensor of the plan that is not F8_E4M3 in
 /// FILE is left out, unless it was named. Throws Error when shapes disagree or nothing is left to compare.
-void match_recipes(const std::string& path, const QuantizePlan& plan, bool fixed_blocks, Simd simd,
-                   Context& context);
+void match_recipes(const std::string& path, const QuantizePlan& plan, bool fixed_blocks,
+                   QuantizeEngine& engine, Context& context);
 
 }  // namespace fp8twin::cli

@@ -118,10 +118,7 @@ class Verification {
     }
     const auto runs_kernels = [](const Participant& p) { return p.engine->runs_kernels(); };
     const bool kernels = std::any_of(participants_.begin(), participants_.end(), runs_kernels);
-    drawer_.emplace(
-        context.seed, names_, step,
-        drawable_forms(
-            kinds, [this](const Form& form) { return taken(form); }, kernels ? step : std::nullopt));
+    drawer_.emplace(context.seed, names_, step, drawable_forms(kinds, kernels ? step : std::nullopt));
   }
 
   void run() {
@@ -159,12 +156,6 @@ class Verification {
   }
 
  private:
-  bool taken(const Form& form) const {
-    return std::all_of(participants_.begin(), participants_.end(), [&](const Participant& participant) {
-      return participant.engine->takes(form.kind, form.has_c, form.b_scale_rows);
-    });
-  }
-
   /// "1d2d 12, masked 8"
   std::string kinds_text() const {
     std::string text;

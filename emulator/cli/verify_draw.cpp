@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "emulator/cli/kernel_options.hpp"
+#include "emulator/engine/launchable.hpp"
 
 namespace fp8twin::cli {
 namespace {
@@ -15,6 +16,19 @@ constexpr std::uint64_t form_streams = std::uint64_t{1} << 62;
 
 std::vector<GemmConfig> in_random_order(std::vector<GemmConfig> configs, Numbers numbers) {
   for (std::size_t i = configs.size(); i > 1; --i) std::swap(configs[i - 1], configs[numbers.below(i)]);
+  return configs;
+}
+
+/// All that is offered of one step or of all, for problems of a form. With N = 1 1D1D reads as 1D2D, which takes what 1D1D
+/// takes.
+std::vector<GemmConfig> offered_for(const Form& form, bool f32, std::optional<int> step) {
+  std::vector<GemmConfig> configs;
+  const ProductForm product = product_form(form.kind, form.b_scale_rows, form.has_c);
+  for (int each = step.value_or(first_step); each <= step.value_or(last_step); ++each) {
+    for (const GemmConfig& config : offered_configs(each, product)) {
+      if (config.output_f32 == f32) configs.push_back(config);
+    }
+  }
   return configs;
 }
 
@@ -38,20 +52,18 @@ std::vector<Kind> kinds_of(const std::vector<Form>& forms) {
 
 }  // namespace
 
-std::vector<Form> drawable_forms(const std::vector<Kind>& kinds,
-                                 const std::function<bool(const Form&)>& takes, std::optional<int> step) {
+std::vector<Form> drawable_forms(const std::vector<Kind>& kinds, std::optional<int> step) {
   std::vector<Form> forms;
   const bool plain_only = step && *step < first_step_of_forms;
   for (const Form& form : all_forms()) {
     const bool asked = kinds.empty() || std::find(kinds.begin(), kinds.end(), form.kind) != kinds.end();
-    if (asked && takes(form) && (form.plain() || !plain_only)) forms.push_back(form);
+    if (asked && (form.plain() || !plain_only)) forms.push_back(form);
   }
   const std::vector<Kind> found = kinds_of(forms);
   for (const Kind kind : kinds) {
     if (std::find(found.begin(), found.end(), kind) != found.end()) continue;
-    throw Error(fmt::format("--kind: found {}, which {} not take; needed is 1d2d, or engine model twice",
-                            kind_name(kind),
-                            plain_only ? fmt::format("kernel {} does", step_name(*step)) : "the engines do"));
+    throw Error(fmt::format("--kind: found {}, which kernel {} does not take; needed is 1d2d, or kernel {} or {}",
+                            kind_name(kind), step_name(*step), step_name(8), step_name(9)));
   }
   return forms;
 }
@@ -59,23 +71,16 @@ std::vector<Form> drawable_forms(const std::vector<Kind>& kinds,
 Drawer::Drawer(std::uint64_t seed, std::vector<std::string> engines, std::optional<int> step,
                std::vector<Form> forms)
     : seed_(seed), engines_(std::move(engines)), forms_(std::move(forms)), kinds_(kinds_of(forms_)) {
-  const std::vector<GemmConfig> all = step ? offered_configs(*step) : offered_configs();
   for (std::size_t engine = 0; engine < engines_.size(); ++engine) {
-    bf16_.push_back(order_of(all, false, order_streams + 2 * engine));
-    f32_.push_back(order_of(all, true, order_streams + 2 * engine + 1));
+    std::vector<Order> orders;
+    for (const Form& form : forms_) {
+      for (const bool f32 : {false, true}) {
+        const std::uint64_t stream = order_streams + 64 * engine + orders.size();
+        orders.push_back({form, f32, in_random_order(offered_for(form, f32, step), Numbers(seed_, stream))});
+      }
+    }
+    orders_.push_back(std::move(orders));
   }
-}
-
-Drawer::Order Drawer::order_of(const std::vector<GemmConfig>& configs, bool f32, std::uint64_t stream) const {
-  Order order;
-  for (const GemmConfig& config : configs) {
-    if (config.output_f32 == f32) order.plain.push_back(config);
-  }
-  order.plain = in_random_order(std::move(order.plain), Numbers(seed_, stream));
-  for (const GemmConfig& config : order.plain) {
-    if (config.step >= first_step_of_forms) order.any_form.push_back(config);
-  }
-  return order;
 }
 
 Form Drawer::form(std::int64_t index) const {
@@ -88,10 +93,11 @@ Form Drawer::form(std::int64_t index) const {
 }
 
 GemmConfig Drawer::config(std::int64_t index, std::size_t engine) const {
-  const Order& order = index % 2 ? f32_[engine] : bf16_[engine];
-  const std::vector<GemmConfig>& configs =
-      form(index).plain() || order.any_form.empty() ? order.plain : order.any_form;
-  return configs[static_cast<std::size_t>(index / 2) % configs.size()];
+  const Form wanted = form(index);
+  const auto order = std::find_if(orders_[engine].begin(), orders_[engine].end(), [&](const Order& each) {
+    return each.form == wanted && each.f32 == (index % 2 == 1);
+  });
+  return order->configs[static_cast<std::size_t>(index / 2) % order->configs.size()];
 }
 
 Draw Drawer::draw(std::int64_t index, std::int64_t most_macs) const {

@@ -11,7 +11,6 @@
 #pragma once
 
 #include <cstdint>
-#include <functional>
 #include <optional>
 #include <string>
 #include <vector>
@@ -30,10 +29,9 @@ struct Draw {
   std::vector<RunOptions> runs;  // one for each engine
 };
 
-/// The forms that `verify` may draw: of the kinds in `kinds` (empty: all), as far as `takes` says that the engines take
-/// them, and `step`, where kernels run in one only. Throws Error when a kind asked for is left without a form.
-std::vector<Form> drawable_forms(const std::vector<Kind>& kinds,
-                                 const std::function<bool(const Form&)>& takes, std::optional<int> step);
+/// The forms that `verify` may draw: of the kinds in `kinds` (empty: all), as far as `step` takes them, where kernels run in
+/// one only. Throws Error when a kind asked for is left without a form.
+std::vector<Form> drawable_forms(const std::vector<Kind>& kinds, std::optional<int> step);
 
 class Drawer {
  public:
@@ -49,16 +47,18 @@ class Drawer {
   GemmConfig config(std::int64_t index, std::size_t engine) const;
 
  private:
+  /// The configurations for one form and output, in an engine's order.
   struct Order {
-    std::vector<GemmConfig> plain, any_form;
+    Form form;
+    bool f32;
+    std::vector<GemmConfig> configs;
   };
-  Order order_of(const std::vector<GemmConfig>& configs, bool f32, std::uint64_t stream) const;
 
   std::uint64_t seed_;
   std::vector<std::string> engines_;
   std::vector<Form> forms_;
   std::vector<Kind> kinds_;
-  std::vector<Order> bf16_, f32_;  // of each engine
+  std::vector<std::vector<Order>> orders_;  // of each engine
 };
 
 /// What to call each engine where one is named more than once: "model", "machine", "model-2".

@@ -19,10 +19,6 @@ void need_kernel(const Engine& engine, const Problem& problem, DType output) {
 
 }  // namespace
 
-bool Engine::takes(Kind kind, bool has_c, std::int64_t) const {
-  return !runs_kernels() || kind == Kind::wgmma || (kind == Kind::dense_1d2d && !has_c);
-}
-
 void Engine::prepare(std::span<const GemmConfig>, int) {}
 
 RunResult Engine::run(const Problem& problem, DType output, const RunOptions& options) {

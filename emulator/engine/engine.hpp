@@ -67,8 +67,6 @@ class Engine {
   virtual std::uint32_t multiprocessors() const { return h200_multiprocessors; }
   /// Is there a kernel, with a configuration and a trace?
   virtual bool runs_kernels() const { return true; }
-  /// Does it take problems of this kind, with a c or without, with a scale for 128 rows of b or for each (1)?
-  bool takes(Kind kind, bool has_c, std::int64_t b_scale_rows) const;
 
   /// Makes ready what many runs will need, several at a time: the card's engine compiles its kernels.
   virtual void prepare(std::span<const GemmConfig> configs, int threads);

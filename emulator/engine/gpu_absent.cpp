@@ -1,5 +1,6 @@
 // The engine gpu of a build without the card's side: a sentence.
 #include "emulator/engine/engines.hpp"
+#include "emulator/engine/quantize_engine.hpp"
 
 namespace fp8twin {
 namespace {
@@ -14,6 +15,8 @@ namespace {
 }  // namespace
 
 std::unique_ptr<Engine> make_gpu_engine() { refuse("--engine gpu"); }
+
+std::unique_ptr<QuantizeEngine> make_gpu_quantize_engine() { refuse("--engine gpu"); }
 
 std::string dump_ptx(const GemmConfig&) { refuse("--dump-ptx"); }
 

@@ -42,14 +42,16 @@ std::vector<i64> rows_of_groups(const Problem& problem) {
 
 }  // namespace
 
+ProductForm product_form(Kind kind, std::int64_t b_scale_rows, bool has_c) {
+  return {.grouping = grouping_of(kind), .b_scale_per_row = b_scale_rows == 1, .accumulate = has_c};
+}
+
 Product product_of(const Problem& problem) {
   if (problem.groups > most_groups) {
     throw Error(fmt::format("has {} groups; the kernels take {} at most, engine model any number",
                             problem.groups, most_groups));
   }
-  return {.form = {.grouping = grouping_of(problem.kind),
-                   .b_scale_per_row = problem.b_scale_rows == 1,
-                   .accumulate = problem.has_c},
+  return {.form = product_form(problem.kind, problem.b_scale_rows, problem.has_c),
           .m = problem.m,
           .n = problem.n,
           .k = problem.k,

@@ -7,6 +7,9 @@
 
 namespace fp8twin {
 
+/// What a configuration must know of a problem of this kind.
+ProductForm product_form(Kind kind, std::int64_t b_scale_rows, bool has_c);
+
 /// Of every kind but wgmma. Throws Error for more groups than a launch takes.
 Product product_of(const Problem& problem);
 

@@ -6,7 +6,8 @@ namespace fp8twin::machine {
 
 void GlobalMemory::add(std::string name, const void* address, u64 bytes, Access access) {
   Range range{std::move(name), reinterpret_cast<u64>(address), bytes, access, nullptr};
-  if (access != Access::read) range.writers = std::make_unique<std::atomic<u32>[]>((bytes + 1) / 2);
+  if (access != Access::read)
+    range.writers = std::make_unique<std::atomic<u32>[]>((bytes + 1) / range.granule());
   ranges_.push_back(std::move(range));
 }
 
@@ -42,20 +43,21 @@ void GlobalMemory::write(const Actor& actor, u64 address, u64 bytes, u64 alignme
         FaultKind::out_of_bounds, actor.site, actor.thread, 0,
         fmt::format("{} writes offset {} of '{}', which is an input", actor.text(), offset, range.name));
   }
-  for (u64 at = offset / 2; at < (offset + bytes + 1) / 2; ++at) {
+  const u64 granule = range.granule();
+  for (u64 at = offset / granule; at < (offset + bytes + granule - 1) / granule; ++at) {
     const u32 before = range.writers[at].exchange(grid_thread + 1, std::memory_order_relaxed);
     if (before == 0 || before == grid_thread + 1) continue;
     throw Fault(
         FaultKind::race, actor.site, actor.thread, 0,
         fmt::format(
             "{} writes offset {} of '{}', which thread {} of block {} of the grid has written already",
-            actor.text(), 2 * at, range.name, (before - 1) % 1024, (before - 1) / 1024));
+            actor.text(), granule * at, range.name, (before - 1) % 1024, (before - 1) / 1024));
   }
 }
 
 void GlobalMemory::add_to(const Actor& actor, u64 address, u64 bytes, u64 alignment, u32 grid_thread) {
   const Range& range = find(actor, address, bytes, alignment, "adds to");
-  if (range.access == Access::write) {
+  if (range.access == Access::write || range.access == Access::write_bytes) {
     throw Fault(
         FaultKind::uninitialised, actor.site, actor.thread, 0,
         fmt::format(

@@ -6,8 +6,8 @@
 //   memory.add("c", c, bytes, GlobalMemory::Access::read_write);   holds values before the launch: a reduction may add to them
 //
 // Kernels get plain addresses, as on the card. An access outside every range is an error here, and so is a second write to the same
-// two bytes by another thread of the grid: kernels of this project store each element once, so that a store into a neighbour's
-// rows shows even where the values agree. Safe for blocks on several OS threads.
+// two bytes (write_bytes: the same byte) by another thread of the grid: kernels of this project store each element once, so that a
+// store into a neighbour's rows shows even where the values agree. Safe for blocks on several OS threads.
 #pragma once
 
 #include <atomic>
@@ -22,7 +22,12 @@ namespace fp8twin::machine {
 
 class GlobalMemory {
  public:
-  enum class Access { read, write, read_write };
+  enum class Access {
+    read,
+    write,
+    write_bytes,  // elements of one byte: twice the memory for who wrote what
+    read_write
+  };
 
   void add(std::string name, const void* address, u64 bytes, Access access);
 
@@ -39,7 +44,8 @@ class GlobalMemory {
     std::string name;
     u64 address, bytes;
     Access access;
-    std::unique_ptr<std::atomic<u32>[]> writers;  // of every two bytes: grid thread + 1
+    std::unique_ptr<std::atomic<u32>[]> writers;  // of every granule(): grid thread + 1
+    u64 granule() const { return access == Access::write_bytes ? 1 : 2; }
   };
   const Range& find(const Actor& actor, u64 address, u64 bytes, u64 alignment, const char* doing) const;
 

@@ -41,10 +41,6 @@ void st_shared(const char* instruction, u32 address, const T& value, Site site) 
 }  // namespace machine
 
 template <CacheHint = CacheHint::normal>
-inline u8 ld_global_nc_u8(const u8* address, machine::Site site = machine::Site::here()) {
-  return machine::ld_global<u8>("ld.global.nc", address, site);
-}
-template <CacheHint = CacheHint::normal>
 inline u32 ld_global_nc_u32(const u32* address, machine::Site site = machine::Site::here()) {
   return machine::ld_global<u32>("ld.global.nc", address, site);
 }

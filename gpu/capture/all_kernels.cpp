@@ -4,6 +4,7 @@
 
 #include "gpu/capture/layout_sources.hpp"
 #include "gpu/capture/sources.hpp"
+#include "gpu/jit/quantize_sources.hpp"
 
 namespace fp8twin::capture {
 
@@ -29,6 +30,8 @@ std::vector<jit::Source> all_kernels() {
       all.push_back(compare_source(variant, n));
     }
   }
+  for (jit::Source& source : jit::quantize_sources()) all.push_back(std::move(source));
+  all.push_back(jit::scale_layout_source());
   for (const jit::Source& source : layout_sources()) all.push_back(source);
   return all;
 }

@@ -2,6 +2,7 @@
 //
 //   compare   the tensor core against an oracle of its own, on the card, over as many outputs as asked
 //   convert   the conversions over all 2^32 inputs
+//   quantize  every recipe of quantisation, by the kernel, against the CPU
 //   gemm      every step of the ladder against an oracle GEMM
 //   record    the golden files that tests/golden replays through the emulator
 //   layouts   what the card does with shared-memory addresses and registers, for tests/golden/layouts.json
@@ -78,6 +79,8 @@ struct Counters {
 
 int compare(Session& session, double outputs);
 int convert(Session& session);
+/// `rounds` seeds; `time` also measures how long the kernels take.
+int check_quantize(Session& session, int rounds, bool time);
 int check_gemm(Session& session, bool small);
 int record(Session& session, const std::string& folder);
 int layouts(Session& session, const std::string& path, bool resume);

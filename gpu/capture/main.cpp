@@ -48,6 +48,17 @@ int main(int argc, char** argv) {
   add_record(convert_command);
   convert_command->callback([&] { status = convert(session); });
 
+  int rounds = 4;
+  bool time = false;
+  CLI::App* quantize_command = add(
+      "quantize", "every recipe, scale format, block shape and input type of quantisation against the CPU");
+  quantize_command->add_option("--rounds", rounds, "seeds, one after another")
+      ->check(CLI::Range(1, 1000))
+      ->capture_default_str();
+  quantize_command->add_flag("--time", time, "also measure the kernels on 16384 x 7168 BF16");
+  add_record(quantize_command);
+  quantize_command->callback([&] { status = check_quantize(session, rounds, time); });
+
   bool small = false;
   CLI::App* gemm_command = add("gemm", "every step of the ladder against an oracle GEMM on the card");
   gemm_command->add_flag("--small", small, "small shapes only (for compute-sanitizer)");

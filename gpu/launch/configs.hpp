@@ -77,7 +77,9 @@ u32 usual_stages(const GemmConfig& config);
 
 /// Tiles, clusters and outputs of every step that are offered, each with its usual number of stages; without trace.
 std::vector<GemmConfig> offered_configs();
-std::vector<GemmConfig> offered_configs(int step);
+std::vector<GemmConfig> offered_configs(int step, const ProductForm& form = {});
+/// Every form that a problem may have, the plain one first.
+std::vector<ProductForm> product_forms();
 /// All that is accepted of a step, likewise.
 std::vector<GemmConfig> accepted_configs(int step);
 /// The candidates, of steps 8 and 9: those of products with this form that are accepted.

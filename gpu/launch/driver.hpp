@@ -152,6 +152,8 @@ class Buffer {
     memory::download(values.data(), address_, count_ * sizeof(T));
     return values;
   }
+  /// All of it to `values`, which has as many elements.
+  void download(std::span<T> values) const { memory::download(values.data(), address_, values.size_bytes()); }
 
  private:
   CUdeviceptr address_ = 0;

@@ -26,9 +26,12 @@ constexpr Kind overlapped_f32_candidates[] = {{128, 128, 1, 1, 2}, {128, 128},  
 constexpr Kind swapped_candidates[] = {{64, 8, 4}, {64, 16, 4}, {64, 24, 4}, {64, 32, 4}, {64, 48, 4}};
 
 // Products of another form. Rows in groups, 1D2D: tall tiles for training, narrow ones for the few rows of an expert.
-constexpr Kind rows_candidates[] = {{256, 128, 1, 1, 2}, {256, 128}, {192, 128, 1, 1, 2}, {192, 128}, {128, 192},
-                                    {128, 160}, {128, 128, 1, 1, 2}, {128, 128}, {128, 64}, {64, 128, 2}, {64, 64, 4}, {64, 32, 4}};
-constexpr Kind columns_candidates[] = {{256, 128, 1, 1, 2}, {256, 128}, {192, 128}, {128, 192}, {128, 160}, {128, 152}, {128, 128, 1, 1, 2}, {128, 128}, {256, 112}, {256, 96}, {256, 64}, {128, 112}, {128, 96}, {128, 64}, {64, 64, 4}, {64, 64, 2}, {64, 32, 4}};
+constexpr Kind rows_candidates[] = {{256, 128, 1, 1, 2}, {256, 128},           {192, 112}, {128, 160},
+                                    {128, 128, 1, 1, 2}, {128, 128, 1, 2, 1}, {128, 128}, {64, 128, 2},
+                                    {64, 64, 4},         {64, 32, 4}};
+constexpr Kind rows_swapped_candidates[] = {{64, 16, 4}, {64, 24, 4}, {64, 32, 4}, {128, 64}};
+// 1D1D, and all FP32 outputs of such forms.
+constexpr Kind columns_candidates[] = {{128, 128, 1, 1, 2}, {128, 128}, {128, 96}, {256, 64}, {64, 64, 2}};
 
 // Breadth: each height with each cluster, each number in flight, and widths that straddle scale blocks in every way.
 constexpr Kind overlapped_breadth[] = {{64, 8, 8},
@@ -108,8 +111,12 @@ GemmConfig config_of(int step, const Kind& kind, bool output_f32, const ProductF
 }
 
 std::span<const Kind> candidates_of(int step, bool output_f32, const ProductForm& form) {
-  if (step == 8 && form.b_scale_per_row) return columns_candidates;
-  if (step == 8 && form != ProductForm{}) return rows_candidates;
+  if (form != ProductForm{}) {
+    if (step == 9 && !output_f32 && !form.b_scale_per_row) return rows_swapped_candidates;
+    if (step == 9) return std::span(rows_swapped_candidates).first(1);
+    if (output_f32 || form.b_scale_per_row || form.accumulate) return columns_candidates;
+    return rows_candidates;
+  }
   if (step == 9) return swapped_candidates;
   if (step < 8) return {};
   if (output_f32) return overlapped_f32_candidates;
@@ -142,8 +149,28 @@ std::vector<GemmConfig> candidate_configs(int step, bool output_f32, const Produ
   return all;
 }
 
-std::vector<GemmConfig> offered_configs(int step) {
+std::vector<ProductForm> product_forms() {
+  std::vector<ProductForm> all;
+  for (const Grouping grouping :
+       {Grouping::none, Grouping::batched, Grouping::contiguous, Grouping::masked, Grouping::along_k}) {
+    for (const bool b_scale_per_row : {false, true}) {
+      all.push_back({grouping, b_scale_per_row, false});
+      if (grouping == Grouping::none || grouping == Grouping::along_k) all.push_back({grouping, b_scale_per_row, true});
+    }
+  }
+  return all;
+}
+
+std::vector<GemmConfig> offered_configs(int step, const ProductForm& form) {
   std::vector<GemmConfig> all;
+  if (form != ProductForm{}) {
+    if (step < 8) return all;
+    for (const bool output_f32 : {false, true}) {
+      const std::vector<GemmConfig> some = candidate_configs(step, output_f32, form);
+      all.insert(all.end(), some.begin(), some.end());
+    }
+    return all;
+  }
   if (step < 8) {
     all = accepted_configs(step);
     if (step == 7) std::erase_if(all, [](const GemmConfig& config) { return !is_of_a_few(config.tile_n); });
@@ -152,12 +179,6 @@ std::vector<GemmConfig> offered_configs(int step) {
   for (const bool output_f32 : {false, true}) {
     const std::vector<GemmConfig> some = candidate_configs(step, output_f32);
     all.insert(all.end(), some.begin(), some.end());
-    for (const Grouping grouping : {Grouping::none, Grouping::masked, Grouping::contiguous,Grouping::along_k}) for (bool row : {false,true}) for (bool acc : {false,true}) {
-      if (grouping==Grouping::none && !row && !acc) continue;
-      if ((grouping == Grouping::masked || grouping == Grouping::contiguous) && acc) continue;
-      const std::vector<GemmConfig> more = candidate_configs(step, output_f32, {grouping,row,acc});
-      all.insert(all.end(), more.begin(), more.end());
-    }
     for (const Kind& kind : breadth_of(step, output_f32)) all.push_back(config_of(step, kind, output_f32));
   }
   return all;
@@ -166,8 +187,10 @@ std::vector<GemmConfig> offered_configs(int step) {
 std::vector<GemmConfig> offered_configs() {
   std::vector<GemmConfig> all;
   for (int step = first_step; step <= last_step; ++step) {
-    const std::vector<GemmConfig> some = offered_configs(step);
-    all.insert(all.end(), some.begin(), some.end());
+    for (const ProductForm& form : product_forms()) {
+      const std::vector<GemmConfig> some = offered_configs(step, form);
+      all.insert(all.end(), some.begin(), some.end());
+    }
   }
   return all;
 }

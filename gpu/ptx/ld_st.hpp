@@ -32,12 +32,6 @@ enum class CacheHint { normal, evict_first, evict_last, no_allocate };
   if constexpr (Hint == CacheHint::evict_last) how(before ".L1::evict_last" after __VA_ARGS__);   \
   if constexpr (Hint == CacheHint::no_allocate) how(before ".L1::no_allocate" after __VA_ARGS__)
 
-FP8TWIN_DEVICE u8 ld_global_nc_u8(const u8* address) {
-  u16 value;  // PTX has no 8-bit registers
-  asm("ld.global.nc.u8 %0, [%1];" : "=h"(value) : "l"(address));
-  return static_cast<u8>(value);
-}
-
 template <CacheHint Hint = CacheHint::normal>
 FP8TWIN_DEVICE u32 ld_global_nc_u32(const u32* address) {
   u32 value;

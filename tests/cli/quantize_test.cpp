@@ -1,3 +1,5 @@
+#include <algorithm>
+#include <limits>
 #include <string>
 #include <vector>
 
@@ -240,6 +242,47 @@ TEST_CASE(
         std::string::npos);
 }
 
+TEST_CASE("every engine writes the model's codes and scales, and says who it was") {
+  const Folder folder;
+  std::vector<float> x = random_values(2 * 70 * 210, 8);
+  x[5] = std::numeric_limits<float>::infinity();
+  x[300] = std::numeric_limits<float>::quiet_NaN();
+  const std::string in = FileMaker()
+                             .bf16("a", {70, 210}, random_values(14700, 9))
+                             .f32("w.weight", {2, 70, 210}, x)
+                             .write(folder / "in.safetensors");
+  const std::string model = folder / "model.safetensors", out = folder / "out.safetensors";
+  for (const std::string options : {"--recipe vllm --scale ue8m0", "--recipe deepgemm", "--recipe te"}) {
+    REQUIRE(run("quantize " + in + " " + model + " " + options).status == 0);
+    const TensorFile needed = read_tensor_file(model);
+    CHECK(needed.metadata.at("engine") == "model");
+    for (const std::string engine : {"machine", "gpu"}) {
+      const auto result = run("quantize --json " + in + " " + out + " " + options + " --engine " + engine);
+      if (engine == "gpu" && result.status == 2) {
+        CHECK(result.out.empty());
+        CHECK(std::count(result.err.begin(), result.err.end(), '\n') == 1);
+        continue;  // no card here
+      }
+      INFO(options << " " << engine << " " << result.err);
+      REQUIRE(result.status == 0);
+      CHECK(result.json()["engine"] == engine);
+      CHECK(result.json()["kernels"].get<std::string>().size() == 18);
+      const TensorFile found = read_tensor_file(out);
+      CHECK(found.metadata.at("engine") == engine);
+      CHECK(found.metadata.at("kernels") == result.json()["kernels"]);
+      CHECK(found.metadata.at("device") == result.json()["device"]);
+      REQUIRE(found.tensors.size() == needed.tensors.size());
+      for (std::size_t i = 0; i < needed.tensors.size(); ++i) {
+        CHECK(found.tensors[i].name == needed.tensors[i].name);
+        CHECK(std::ranges::equal(found.tensors[i].bytes, needed.tensors[i].bytes));
+      }
+    }
+  }
+  const auto match = run("quantize --json " + in + " --match " + model + " --engine machine");
+  CHECK(match.status == 0);
+  CHECK(match.json()["engine"] == "machine");
+}
+
 TEST_CASE("a NaN made elsewhere matches, whatever its sign and payload") {
   const Folder folder;
   std::vector<float> x(256, 1.0f);
@@ -280,6 +323,9 @@ TEST_CASE("refusals: one sentence, status 2, an empty stdout and no file") {
   refused(x + " " + (folder / "out.npy"), "needed is a .safetensors file");
   refused(x + " " + out + " --recipe nobody", "nobody");
   refused(x + " " + out + " --block 64x64", "64x64");
+  refused(x + " " + out + " --engine abacus", "--engine: found 'abacus'; model, machine or gpu is needed");
+  refused(x + " " + out + " --engine machine --simd portable",
+          "--simd: engine machine has no choice of instructions; needed is --engine model");
   refused(x + " --match " + codes, "holds no F8_E4M3 tensor with the name");
   refused((folder / "missing.safetensors") + " " + out, "missing.safetensors");
 }

@@ -67,3 +67,19 @@ TEST_CASE("every finite E5M2 code comes back through cvt.rn.satfinite.e5m2x2, fr
   }
   CHECK(cvt_rn_satfinite_e5m2x2_f32(1e9f, -INFINITY) == 0x7bfb);
 }
+
+TEST_CASE("cvt.f32.f16 is exact: every binary16 code") {
+  for (u32 code = 0; code < 0x10000; ++code) {
+    const u32 exponent = code >> 10 & 31, fraction = code & 0x3ff;
+    const float x = cvt_f32_f16(static_cast<u16>(code));
+    if (exponent == 31 && fraction != 0) {
+      REQUIRE(f32_bits(x) == f32_canonical_nan);
+      continue;
+    }
+    const float size = exponent == 31  ? INFINITY
+                       : exponent == 0 ? std::ldexp(static_cast<float>(fraction), -24)
+                                       : std::ldexp(1.0f + static_cast<float>(fraction) * 0x1p-10f,
+                                                    static_cast<int>(exponent) - 15);
+    REQUIRE(f32_bits(x) == f32_bits(code & 0x8000 ? -size : size));
+  }
+}

@@ -4,6 +4,7 @@
 #include <array>
 #include <cstring>
 
+#include "emulator/ptx/ld_st_narrow.hpp"
 #include "tests/machine/small_kernel.hpp"
 
 using namespace fp8twin;

@@ -15,6 +15,7 @@ TESTED_ELSEWHERE = {
     "emulator/engine/engines.hpp": "tests/engine/engine_test.cpp",
     "emulator/engine/gpu_absent.cpp": "tests/cli/gemm_engines_test.cpp",
     "emulator/engine/gpu_engine.cpp": "tests/engine/engine_test.cpp",
+    "emulator/engine/gpu_quantize_engine.cpp": "tests/engine/quantize_engine_test.cpp",
     "emulator/engine/machine_engine.cpp": "tests/engine/engine_test.cpp",
     "emulator/engine/model_engine.cpp": "tests/engine/engine_test.cpp",
     "emulator/engine/trace_file.cpp": "tests/cli/trace_test.cpp",

@@ -62,8 +62,9 @@ std::vector<Form> drawable_forms(const std::vector<Kind>& kinds, std::optional<i
   const std::vector<Kind> found = kinds_of(forms);
   for (const Kind kind : kinds) {
     if (std::find(found.begin(), found.end(), kind) != found.end()) continue;
-    throw Error(fmt::format("--kind: found {}, which kernel {} does not take; needed is 1d2d, or kernel {} or {}",
-                            kind_name(kind), step_name(*step), step_name(8), step_name(9)));
+    throw Error(
+        fmt::format("--kind: found {}, which kernel {} does not take; needed is 1d2d, or kernel {} or {}",
+                    kind_name(kind), step_name(*step), step_name(8), step_name(9)));
   }
   return forms;
 }

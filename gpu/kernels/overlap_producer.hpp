@@ -29,10 +29,11 @@ FP8TWIN_DEVICE void produce_with_scales(Config config, const TmaGemmArguments& a
     TileNote note = {tile.row0, tile.column0, walk.group, group.k_blocks, scales_of_b, {}};
     walk.advance(nctaid_x() / size);
     if (!config.b_scale_per_row) note.next = scales_of_b = scale_place(config, g, walk);
+    // Scales of a group begin at a multiple of four: a box without a swizzle begins on 16 bytes.
+    const i32 a_scale = static_cast<i32>(group.a_scale_row + (config.swapped ? tile.column0 : tile.row0)),
+              b_scale = static_cast<i32>(group.b_scale_row + (config.swapped ? tile.row0 : tile.column0));
     tile.row0 += config.swapped ? group.b_row : group.a_row;  // of all groups
     tile.column0 += config.swapped ? group.a_row : group.b_row;
-    const i32 a_row = static_cast<i32>(config.swapped ? tile.column0 : tile.row0),
-              b_row = static_cast<i32>(config.swapped ? tile.row0 : tile.column0);
     for (u32 block = 0; block < group.k_blocks; block += config.in_flight, state.advance(config.stages)) {
       const u32 full = shared.full(state.stage);
       wait_parity(shared.empty(state.stage), state.phase ^ 1);
@@ -42,10 +43,10 @@ FP8TWIN_DEVICE void produce_with_scales(Config config, const TmaGemmArguments& a
       for (u32 i = 0; i < config.in_flight; ++i) {
         const u32 slot = state.stage * config.in_flight + i, from = group.k_block + block + i;
         load_k_block_of_cluster(config, arguments, shared, slot, full, tile, from, rank, g.b_once);
-        cp_async_bulk_tensor_2d_shared_global(shared.a_scales(slot), arguments.a_scale, a_row,
+        cp_async_bulk_tensor_2d_shared_global(shared.a_scales(slot), arguments.a_scale, a_scale,
                                               static_cast<i32>(from), full);
         if (config.b_scale_per_row) {
-          cp_async_bulk_tensor_2d_shared_global(shared.b_scales(slot), arguments.b_scale, b_row,
+          cp_async_bulk_tensor_2d_shared_global(shared.b_scales(slot), arguments.b_scale, b_scale,
                                                 static_cast<i32>(from), full);
         }
       }

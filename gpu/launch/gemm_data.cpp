@@ -133,16 +133,20 @@ ArrangedOperands arranged(const LaunchPlan& plan, const GemmOperands& operands) 
     if (!plan.along_k()) return padded_rows(from, rows, plan.k, stride);
     return padded_rows(spread_codes(plan, from, rows), rows, plan.k, stride);
   };
-  const auto scales = [&](std::span<const float> from, u64 rows, u64 stride, bool transposed) {
+  const auto scales = [&](std::span<const float> from, u64 groups, u64 rows, u64 stride, bool transposed) {
     std::vector<float> all =
         plan.along_k() ? spread_scales(plan, from, rows) : std::vector<float>(from.begin(), from.end());
-    return transposed ? transposed_scales(all, rows, plan.k_blocks(), stride) : all;
+    return transposed
+               ? transposed_scales(all, groups, rows / std::max<u64>(groups, 1), plan.k_blocks(), stride)
+               : all;
   };
   ArrangedOperands to;
   to.a = codes(operands.a, plan.a_rows(), plan.a_stride);
   to.b = codes(operands.b, plan.b_rows(), plan.b_stride);
-  to.a_scale = scales(operands.a_scale, plan.a_rows(), plan.a_scale_stride, config.loads_scales_by_tma());
-  to.b_scale = scales(operands.b_scale, b_scale_rows(plan), plan.b_scale_stride, config.form.b_scale_per_row);
+  to.a_scale = scales(operands.a_scale, plan.has_rooms() ? plan.groups : 1, plan.a_rows(),
+                      plan.a_scale_stride, config.loads_scales_by_tma());
+  to.b_scale = scales(operands.b_scale, plan.along_k() ? 1 : plan.groups, b_scale_rows(plan),
+                      plan.b_scale_stride, config.form.b_scale_per_row);
   if (config.form.accumulate) {
     std::vector<u8> c = padded_rows(bytes_of(operands.c), plan.d_rows(), 4 * u64{plan.n}, 4 * plan.d_stride);
     if (config.output_f32) {
@@ -162,17 +166,23 @@ ArrangedOperands arranged(const LaunchPlan& plan, const GemmOperands& operands) 
   return to;
 }
 
-std::vector<float> transposed_scales(std::span<const float> scales, u64 rows, u64 k_blocks, u64 stride) {
+std::vector<float> transposed_scales(std::span<const float> scales, u64 groups, u64 rows, u64 k_blocks,
+                                     u64 stride) {
   std::vector<float> transposed(k_blocks * stride);
+  const u64 places = scale_rows(static_cast<u32>(rows));
   for (u64 block = 0; block < k_blocks; ++block) {
-    for (u64 row = 0; row < rows; ++row) transposed[block * stride + row] = scales[row * k_blocks + block];
+    for (u64 group = 0; group < groups; ++group) {
+      for (u64 row = 0; row < rows; ++row) {
+        transposed[block * stride + group * places + row] = scales[(group * rows + row) * k_blocks + block];
+      }
+    }
   }
   return transposed;
 }
 
 std::vector<float> arranged_scales(const LaunchPlan& plan, std::span<const float> a_scale) {
   if (!plan.config.loads_scales_by_tma()) return {a_scale.begin(), a_scale.end()};
-  return transposed_scales(a_scale, plan.m, plan.k_blocks(), plan.a_scale_stride);
+  return transposed_scales(a_scale, 1, plan.m, plan.k_blocks(), plan.a_scale_stride);
 }
 
 std::vector<u8> padded_rows(std::span<const u8> bytes, u64 rows, u64 width, u64 stride) {

@@ -1,7 +1,8 @@
 // Host arrays of a problem, as they go to a launch and come back from it: on the emulated machine and on the card.
 //
 //   a, b      rows of k codes        ->  rows of plan.a_stride bytes     (TMA's 16-byte rule; what is added is zero)
-//   scales    [rows, k blocks]       ->  from step 8 on transposed, [k blocks][rows rounded up to 4]: of A, and of 1D1D's B
+//   scales    [rows, k blocks]       ->  from step 8 on transposed, [k blocks][rows of each group rounded up to 4]: of A, and of
+//                                      1D1D's B
 //   d         rows of n elements     <-  rows of plan.d_stride elements
 //
 // Groups along K are moved apart so that each begins with a K block of its own, and takes one at least:
@@ -53,8 +54,9 @@ void check_operands(const LaunchPlan& plan, const GemmOperands& operands, const 
 
 ArrangedOperands arranged(const LaunchPlan& plan, const GemmOperands& operands);
 
-/// [rows, k_blocks] turned into [k_blocks][stride].
-std::vector<float> transposed_scales(std::span<const float> scales, u64 rows, u64 k_blocks, u64 stride);
+/// [groups, rows, k_blocks] turned into [k_blocks][stride], in which each group has scale_rows(rows) places.
+std::vector<float> transposed_scales(std::span<const float> scales, u64 groups, u64 rows, u64 k_blocks,
+                                     u64 stride);
 /// a_scale of one product as the kernel reads it: as it is, or from step 8 on transposed, [k_blocks][plan.a_scale_stride].
 std::vector<float> arranged_scales(const LaunchPlan& plan, std::span<const float> a_scale);
 

@@ -26,7 +26,7 @@ constexpr Kind overlapped_f32_candidates[] = {{128, 128, 1, 1, 2}, {128, 128},  
 constexpr Kind swapped_candidates[] = {{64, 8, 4}, {64, 16, 4}, {64, 24, 4}, {64, 32, 4}, {64, 48, 4}};
 
 // Products of another form. Rows in groups, 1D2D: tall tiles for training, narrow ones for the few rows of an expert.
-constexpr Kind rows_candidates[] = {{256, 128, 1, 1, 2}, {256, 128},           {192, 112}, {128, 160},
+constexpr Kind rows_candidates[] = {{256, 128, 1, 1, 2}, {256, 128},          {192, 112}, {128, 160},
                                     {128, 128, 1, 1, 2}, {128, 128, 1, 2, 1}, {128, 128}, {64, 128, 2},
                                     {64, 64, 4},         {64, 32, 4}};
 constexpr Kind rows_swapped_candidates[] = {{64, 16, 4}, {64, 24, 4}, {64, 32, 4}, {128, 64}};
@@ -155,7 +155,8 @@ std::vector<ProductForm> product_forms() {
        {Grouping::none, Grouping::batched, Grouping::contiguous, Grouping::masked, Grouping::along_k}) {
     for (const bool b_scale_per_row : {false, true}) {
       all.push_back({grouping, b_scale_per_row, false});
-      if (grouping == Grouping::none || grouping == Grouping::along_k) all.push_back({grouping, b_scale_per_row, true});
+      if (grouping == Grouping::none || grouping == Grouping::along_k)
+        all.push_back({grouping, b_scale_per_row, true});
     }
   }
   return all;

@@ -170,8 +170,8 @@ LaunchPlan plan_gemm(const Product& product, const GemmConfig& config, u32 multi
   plan.m = extent(product.m, "M");
   plan.n = extent(product.n, "N");
   plan.k = extent(k, "K");
-  extent(product.groups * product.m, "the number of rows in all groups");
-  extent(product.groups * product.n, "the number of rows of B in all groups");
+  extent(product.groups * (product.m + 3), "the number of rows in all groups");
+  extent(product.groups * (product.n + 3), "the number of rows of B in all groups");
   plan.threads = plan.config.threads();
   plan.shared_bytes = plan.config.shared_bytes();
   plan.a_stride = plan.b_stride = config.step == 1 ? plan.k : std::max<u64>(rounded_up(plan.k, 16), 16);
@@ -182,10 +182,12 @@ LaunchPlan plan_gemm(const Product& product, const GemmConfig& config, u32 multi
   plan.b = operand_map(swapped ? plan.a_rows() : plan.b_rows(), plan.k, plan.b_stride,
                        config.tile_n / config.cluster_m);
   plan.d = output_map(plan);
-  plan.a_scale_stride = std::max<u64>(rounded_up(plan.a_rows(), 4), 4);
-  plan.b_scale_stride = std::max<u64>(rounded_up(plan.b_rows(), 4), 4);
-  plan.a_scale = scale_map(plan, plan.a_rows(), plan.a_scale_stride, a_rows_of_tile(plan.config.machine()));
-  plan.b_scale = scale_map(plan, plan.b_rows(), plan.b_scale_stride, b_rows_of_tile(plan.config.machine()));
+  plan.a_scale_stride = std::max(plan.a_scale_places(), 4u);
+  plan.b_scale_stride = std::max(plan.b_scale_places(), 4u);
+  plan.a_scale =
+      scale_map(plan, plan.a_scale_places(), plan.a_scale_stride, a_rows_of_tile(plan.config.machine()));
+  plan.b_scale =
+      scale_map(plan, plan.b_scale_places(), plan.b_scale_stride, b_rows_of_tile(plan.config.machine()));
   const u32 rows = usual_rows(product);
   plan.raster_shift = best_raster_shift(plan, rows, multiprocessors);
   // One or two rows of tiles read each line of B about at the same time.

@@ -11,6 +11,7 @@
 #include "emulator/layout/tensor_map.hpp"
 #include "gpu/kernels/arguments.hpp"
 #include "gpu/kernels/find_groups.hpp"
+#include "gpu/kernels/groups.hpp"
 #include "gpu/kernels/trace_layout.hpp"
 #include "gpu/launch/configs.hpp"
 
@@ -47,6 +48,10 @@ struct LaunchPlan {
   u32 d_rows() const { return m * (has_rooms() || along_k() ? groups : 1); }
   u64 element_bytes() const { return config.output_f32 ? 4 : 2; }
   u64 d_bytes() const { return u64{d_rows()} * d_stride * element_bytes(); }
+
+  // Places for their scales in an array that is transposed: each group's are a multiple of four.
+  u32 a_scale_places() const { return has_rooms() ? groups * scale_rows(m) : scale_rows(m); }
+  u32 b_scale_places() const { return along_k() ? scale_rows(n) : groups * scale_rows(n); }
 
   bool is(Grouping grouping) const { return config.form.grouping == grouping; }
   bool along_k() const { return is(Grouping::along_k); }

@@ -14,22 +14,25 @@
 namespace fp8twin::bench {
 namespace {
 
-/// What is worth trying for a grouped product.
+/// What is worth trying for a grouped product: narrow tiles in batches where weights are all that counts, high ones elsewhere.
+bool is_worth_trying(const GroupedCase& what, const GemmConfig& config) {
+  if (config.output_f32 != what.output_f32() || config.cluster_m * config.cluster_n > 2) return false;
+  if (what.by_bytes) {
+    return config.in_flight > 1 && config.cluster_m * config.cluster_n == 1 && config.tile_m <= 128 &&
+           (config.swapped() ? config.tile_n <= 32 : config.tile_m == 64 && config.tile_n % 16 == 0);
+  }
+  const u32 area = config.tile_m * config.tile_n, least = config.form.b_scale_per_row ? 128 * 96 : 128 * 128;
+  return config.in_flight == 1 && area >= least && config.tile_n % 8 == 0 &&
+         (config.tile_n % 16 == 0 || config.form.b_scale_per_row);
+}
+
 std::vector<GemmConfig> worth_trying(const GroupedCase& what) {
   std::vector<GemmConfig> some;
   for (const int step : {8, 9}) {
     for (GemmConfig config : accepted_configs(step)) {
-      if (config.output_f32 != what.output_f32()) continue;
-      if (config.cluster_m * config.cluster_n > 2) continue;
-      const bool few = step == 9 || config.tile_m == 64;
-      if (few && (config.in_flight < 2 || config.cluster_m * config.cluster_n > 1 || config.tile_m > 64))
-        continue;
-      if (!few && (config.in_flight > 1 || config.tile_n < 64 || config.tile_m * config.tile_n < 128 * 96))
-        continue;
-      if (config.tile_n % 16 && config.tile_n > 24 && config.tile_n != 152 && config.tile_n != 136) continue;
       config.form = what.product.form;
       config.stages = usual_stages(config);
-      if (is_accepted(config)) some.push_back(config);
+      if (is_accepted(config) && is_worth_trying(what, config)) some.push_back(config);
     }
   }
   return some;

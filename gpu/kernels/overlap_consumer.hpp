@@ -6,10 +6,10 @@
 //   store(...)            a complete slab, into staging rows, and to the warp that stores, while the next unit is multiplied
 #pragma once
 
+#include "gpu/kernels/column_scales.hpp"
 #include "gpu/kernels/multiply.hpp"
 #include "gpu/kernels/overlap_producer.hpp"
 #include "gpu/kernels/overlap_store.hpp"
-#include "gpu/kernels/promote_columns.hpp"
 #include "gpu/kernels/promotion.hpp"
 #include "gpu/kernels/scale_window.hpp"
 
@@ -43,6 +43,8 @@ struct Consumer {
   ScaleWindow window = {};
   BlockScales scales = {};
   float ahead[3] = {};  // scales of B of the K block after
+  Registers<Config::width> products =
+      Registers<Config::width>(config.tile_n);  // of scales of rows and columns
 
   /// The slab's number in the tile; and this thread as that slab's, as if each slab had a warpgroup of its own.
   FP8TWIN_DEVICE u32 slab_number(u32 slab) const { return number * config.slabs + slab; }
@@ -94,7 +96,7 @@ struct Consumer {
   FP8TWIN_DEVICE void read_note() {
     if (config.grouping == Grouping::along_k) k_blocks = noted_k_blocks(shared.note(at.note));
     if (!scales_columns() && scale_blocks_met(config.tile_n) > 1) {
-      column0 = noted_tile(config, shared.note(at.note)).column0;
+      column0 = shfl_sync_idx_b32(noted_tile(config, shared.note(at.note)).column0, 0, full_warp);
     }
   }
 
@@ -165,13 +167,25 @@ struct Consumer {
     for (u32 i = 0; i < met; ++i) b[i] = window.at(i, block);
   }
 
-  /// The scales of this thread's two rows in the unit that is promoted next, while its product is under way.
-  FP8TWIN_DEVICE void load_row_scales(u32 slot, u32 slab) {
-    if (config.swapped && !config.b_scale_per_row) return;
-    const u32 from =
-        (config.swapped ? shared.b_scales(slot) : shared.a_scales(slot)) + scale_offset + 256 * slab;
-    scales.a[0] = ld_shared_f32(from);
-    scales.a[1] = ld_shared_f32(from + 32);  // eight rows below
+  /// The scales of the unit that is promoted next, while its product is under way: of this thread's two rows, and where columns
+  /// have their own, multiplied by those.
+  FP8TWIN_DEVICE void load_scales_of(u32 slot, u32 slab) {
+    if (!config.swapped || config.b_scale_per_row) {
+      const u32 from =
+          (config.swapped ? shared.b_scales(slot) : shared.a_scales(slot)) + scale_offset + 256 * slab;
+      scales.a[0] = ld_shared_f32(from);
+      scales.a[1] = ld_shared_f32(from + 32);  // eight rows below
+    }
+    if (config.b_scale_per_row) multiply_scales_of(slot);
+  }
+
+  /// Of 1D1D under the product, which leaves registers for tiles of 128 columns. Swapped operands have fewer multiplications, two
+  /// rows to each, and tiles of up to 192 columns: there it is done with the promotion.
+  FP8TWIN_DEVICE void multiply_scales_of(u32 slot) {
+    const bool own = config.b_scale_per_row;
+    const float rows[2] = {own ? scales.a[0] : scales.b[0], own ? scales.a[1] : scales.b[0]};
+    multiply_scales(config, config.swapped ? shared.a_scales(slot) : shared.b_scales(slot), rows, thread,
+                    products);
   }
 
   FP8TWIN_DEVICE void release_stage() {
@@ -185,13 +199,11 @@ struct Consumer {
   }
 
   /// Adds a product that has ended to the slab's total.
-  FP8TWIN_DEVICE void promote_slot(Accumulator<Config::width>& p, Registers<Config::width>& total, u32 slot,
-                                   u32 slab, bool first = false) {
+  FP8TWIN_DEVICE void promote_slot(Accumulator<Config::width>& p, Registers<Config::width>& total, u32 slab,
+                                   u32 slot, bool first = false) {
+    if (scales_columns() && !config.b_scale_per_row) multiply_scales_of(slot);
     if (scales_columns()) {
-      const bool of_rows = config.b_scale_per_row;
-      const float rows[2] = {of_rows ? scales.a[0] : scales.b[0], of_rows ? scales.a[1] : scales.b[0]};
-      promote_columns(config, config.swapped ? shared.a_scales(slot) : shared.b_scales(slot), rows, thread, p,
-                      total, first);
+      promote_scaled(config, products, p, total, first);
     } else {
       promote(config, column0, scales, p, total, first);
     }
@@ -217,15 +229,16 @@ struct Consumer {
       if (at.block % 32 == 0) turn_window(at.block);
       b_scales(scales.b, at.block);
     }
-    load_row_scales(slot, slab);
+    load_scales_of(slot, slab);
     if (looks_ahead() && more) {
       if ((at.block + 1) % 32 == 0) turn_window(at.block + 1);
       b_scales(ahead, at.block + 1);
     }
     wgmma_wait_group<0>(p);
-    if (!scales_columns() && slab + 1 == config.slabs) release_stage();
-    promote_slot(p, total, slot, slab, first);
-    if (scales_columns() && slab + 1 == config.slabs) release_stage();
+    const bool read = !scales_columns() || config.b_scale_per_row;  // the scales, too
+    if (read && slab + 1 == config.slabs) release_stage();
+    promote_slot(p, total, slab, slot, first);
+    if (!read && slab + 1 == config.slabs) release_stage();
   }
 
   /// Hands a complete slab to the warp that stores. `free`: its staging rows are known to be free.
@@ -335,17 +348,17 @@ struct Consumer {
           FP8TWIN_UNROLL
           for (u32 i = 0; i < config.in_flight; ++i) {
             b_scales(scales.b, at.block);
-            load_row_scales(read + i, 0);
+            load_scales_of(read + i, 0);
             wait(p[i], config.in_flight - i);
-            promote_slot(p[i], total, read + i, 0);
+            promote_slot(p[i], total, 0, read + i);
           }
         } else {
           FP8TWIN_UNROLL
           for (u32 i = 0; i < config.in_flight; ++i) {
             b_scales(scales.b, at.block);
-            load_row_scales(read + i, 0);
+            load_scales_of(read + i, 0);
             wait(p[i], config.in_flight - i);
-            if (at.block < k_blocks) promote_slot(p[i], total, read + i, 0);
+            if (at.block < k_blocks) promote_slot(p[i], total, 0, read + i);
           }
         }
         release_stage();

@@ -26,12 +26,14 @@ constexpr Kind overlapped_f32_candidates[] = {{128, 128, 1, 1, 2}, {128, 128},  
 constexpr Kind swapped_candidates[] = {{64, 8, 4}, {64, 16, 4}, {64, 24, 4}, {64, 32, 4}, {64, 48, 4}};
 
 // Products of another form. Rows in groups, 1D2D: tall tiles for training, narrow ones for the few rows of an expert.
-constexpr Kind rows_candidates[] = {{256, 128, 1, 1, 2}, {256, 128},          {192, 112}, {128, 160},
-                                    {128, 128, 1, 1, 2}, {128, 128, 1, 2, 1}, {128, 128}, {64, 128, 2},
-                                    {64, 64, 4},         {64, 32, 4}};
+constexpr Kind rows_candidates[] = {
+    {256, 128, 1, 1, 2}, {256, 128},          {192, 128}, {192, 112},   {192, 96},   {128, 160},
+    {128, 128, 1, 1, 2}, {128, 128, 1, 2, 1}, {128, 128}, {64, 128, 2}, {64, 64, 4}, {64, 32, 4}};
 constexpr Kind rows_swapped_candidates[] = {{64, 16, 4}, {64, 24, 4}, {64, 32, 4}, {128, 64}};
 // 1D1D, and all FP32 outputs of such forms.
-constexpr Kind columns_candidates[] = {{128, 128, 1, 1, 2}, {128, 128}, {128, 96}, {256, 64}, {64, 64, 2}};
+constexpr Kind columns_candidates[] = {{128, 128, 1, 1, 2}, {128, 128}, {128, 112}, {128, 96, 1, 1, 2},
+                                       {128, 96},           {256, 96},  {256, 88},  {256, 64},
+                                       {192, 64},           {64, 64, 2}};
 
 // Breadth: each height with each cluster, each number in flight, and widths that straddle scale blocks in every way.
 constexpr Kind overlapped_breadth[] = {{64, 8, 8},

@@ -43,17 +43,21 @@ struct Tried {
   double us;
 };
 
-GemmConfig fastest(Session& session, const GroupedCase& what, const GroupedOperands& operands) {
-  std::vector<GemmConfig> configs = worth_trying(what);
+/// The configurations that compile, in turn over the arrays of `some`, which is the same product in one of them.
+GemmConfig fastest(Session& session, const GroupedCase& what, const CardGemm& some) {
+  const std::vector<GemmConfig> configs = worth_trying(what);
   std::vector<jit::Source> sources;
   for (const GemmConfig& config : configs) sources.push_back(jit::gemm_source(config));
   const std::vector<std::string> refusals = session.kernels.try_prepare(sources, session.options.threads);
   std::vector<Tried> tried;
   for (std::size_t i = 0; i < configs.size(); ++i) {
     if (!refusals[i].empty()) continue;
-    const LaunchPlan plan = plan_gemm(what.product, configs[i], session.multiprocessors());
-    CardGemm ours(plan, operands.view());
-    const Contender contender{"ours", [&] { ours.launch(session.kernels); }};
+    const Kernel kernel = session.kernels.get(sources[i], configs[i].name());
+    const LaunchPlan plan = resident(plan_gemm(what.product, configs[i], session.multiprocessors()), kernel);
+    const GemmArguments& g = some.arguments().gemm;
+    const TmaGemmArguments arguments =
+        card_arguments(plan, {g.a, g.a_scale, g.b, g.b_scale, g.d, g.c, g.group_table});
+    const Contender contender{"ours", [&] { launch_on_card(kernel, plan, arguments); }};
     const ContestResult result = session.contest().run(std::span(&contender, 1), 2).front();
     if (result.refusal.empty()) tried.push_back({configs[i], result.us.median});
   }
@@ -61,14 +65,18 @@ GemmConfig fastest(Session& session, const GroupedCase& what, const GroupedOpera
   for (std::size_t i = 0; i < std::min<std::size_t>(12, tried.size()); ++i) {
     fmt::print("    {:<60} {:9.2f} us\n", tried[i].config.name(), tried[i].us);
   }
+  std::fflush(stdout);
   return tried.front().config;
 }
 
 GroupedRow timed(Session& session, const GroupedCase& what) {
   const GroupedOperands operands(what, session.options.seed);
-  const GemmConfig config = session.options.try_all
-                                ? fastest(session, what, operands)
-                                : choose_config(what.product, what.output_f32(), session.multiprocessors());
+  GemmConfig config = choose_config(what.product, what.output_f32(), session.multiprocessors());
+  if (session.options.try_all) {
+    CardGemm some(plan_gemm(what.product, config, session.multiprocessors()), operands.view());
+    some.launch(session.kernels);  // finds the groups
+    config = fastest(session, what, some);
+  }
   const LaunchPlan plan = plan_gemm(what.product, config, session.multiprocessors());
   CardGemm ours(plan, operands.view());
   std::vector<Contender> contenders = {{"ours", [&] { ours.launch(session.kernels); }}};

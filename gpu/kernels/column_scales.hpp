@@ -7,11 +7,8 @@
 //   row l / 4             | s0   s1         s = mul_rn(row scale, column scale): one for each register, where a scale for
 //   row l / 4 + 8         | s2   s3         128 columns needs two for a thread's whole fragment
 //
-//   tensor core    | product of K block b                         |
-//   threads          load scales, multiply them pair by pair ...     total = fma_rn(s, P, total)
-//
-// Twice the arithmetic of promotion.hpp, and as many registers more as the accumulator has; but the half of it that needs no
-// product is done while the product is under way.
+// Twice the arithmetic of promotion.hpp, and loads. Multiplying the scales ahead, under the product, was tried: the
+// multiplications then compete with the tensor core for the registers' ports, and it was 3% slower.
 #pragma once
 
 #include "emulator/layout/fragment.hpp"
@@ -19,7 +16,7 @@
 
 namespace fp8twin {
 
-/// Scales of the unit that is promoted next. `columns`: shared address of tile_n scales; `rows`: those of this thread's two rows.
+/// s for every register of a fragment. `columns`: shared address of tile_n scales; `rows`: those of this thread's two rows.
 template <class Config>
 FP8TWIN_DEVICE void multiply_scales(Config config, u32 columns, const float (&rows)[2], u32 thread,
                                     Registers<Config::width>& s) {

@@ -52,7 +52,7 @@ template <class Config>
 FP8TWIN_DEVICE void gemm_overlapped(Config config, const TmaGemmArguments& arguments) {
   // Out of a shuffle, which the compiler cannot do again: it would else make the base anew in the loop, between a turn and its
   // product, out of a special register (4% of the time).
-  const u32 base = shfl_sync_idx_b32(shared_base(), 0, full_warp);
+  const u32 base = 1024 * shfl_sync_idx_b32(shared_base() / 1024, 0, full_warp);
   const SharedLayout shared = shared_layout(config, base, Beside::slabs_and_scales);
 
   if (tid_x() == 0) {

@@ -42,9 +42,8 @@ struct Consumer {
   StreamPlace at = {}, issued = {};
   ScaleWindow window = {};
   BlockScales scales = {};
-  float ahead[3] = {};  // scales of B of the K block after
-  Registers<Config::width> products =
-      Registers<Config::width>(config.tile_n);  // of scales of rows and columns
+  float ahead[3] = {};                      // scales of B of the K block after
+  Registers<Config::width>(config.tile_n);  // of scales of rows and columns
 
   /// The slab's number in the tile; and this thread as that slab's, as if each slab had a warpgroup of its own.
   FP8TWIN_DEVICE u32 slab_number(u32 slab) const { return number * config.slabs + slab; }
@@ -167,25 +166,23 @@ struct Consumer {
     for (u32 i = 0; i < met; ++i) b[i] = window.at(i, block);
   }
 
-  /// The scales of the unit that is promoted next, while its product is under way: of this thread's two rows, and where columns
-  /// have their own, multiplied by those.
-  FP8TWIN_DEVICE void load_scales_of(u32 slot, u32 slab) {
-    if (!config.swapped || config.b_scale_per_row) {
-      const u32 from =
-          (config.swapped ? shared.b_scales(slot) : shared.a_scales(slot)) + scale_offset + 256 * slab;
-      scales.a[0] = ld_shared_f32(from);
-      scales.a[1] = ld_shared_f32(from + 32);  // eight rows below
-    }
-    if (config.b_scale_per_row) multiply_scales_of(slot);
+  /// The scales of this thread's two rows in the unit that is promoted next, while its product is under way.
+  FP8TWIN_DEVICE void load_row_scales(u32 slot, u32 slab) {
+    if (config.swapped && !config.b_scale_per_row) return;
+    const u32 from =
+        (config.swapped ? shared.b_scales(slot) : shared.a_scales(slot)) + scale_offset + 256 * slab;
+    scales.a[0] = ld_shared_f32(from);
+    scales.a[1] = ld_shared_f32(from + 32);  // eight rows below
   }
 
-  /// Of 1D1D under the product, which leaves registers for tiles of 128 columns. Swapped operands have fewer multiplications, two
-  /// rows to each, and tiles of up to 192 columns: there it is done with the promotion.
-  FP8TWIN_DEVICE void multiply_scales_of(u32 slot) {
+  /// Adds a product that has ended, whose columns have scales of their own.
+  FP8TWIN_DEVICE void promote_by_columns(Accumulator<Config::width>& p, Registers<Config::width>& total,
+                                         u32 slot, bool first) {
     const bool own = config.b_scale_per_row;
     const float rows[2] = {own ? scales.a[0] : scales.b[0], own ? scales.a[1] : scales.b[0]};
-    multiply_scales(config, config.swapped ? shared.a_scales(slot) : shared.b_scales(slot), rows, thread,
-                    products);
+    Registers<Config::width> s(config.tile_n);
+    multiply_scales(config, config.swapped ? shared.a_scales(slot) : shared.b_scales(slot), rows, thread, s);
+    promote_scaled(config, s, p, total, first);
   }
 
   FP8TWIN_DEVICE void release_stage() {
@@ -201,9 +198,8 @@ struct Consumer {
   /// Adds a product that has ended to the slab's total.
   FP8TWIN_DEVICE void promote_slot(Accumulator<Config::width>& p, Registers<Config::width>& total, u32 slab,
                                    u32 slot, bool first = false) {
-    if (scales_columns() && !config.b_scale_per_row) multiply_scales_of(slot);
     if (scales_columns()) {
-      promote_scaled(config, products, p, total, first);
+      promote_by_columns(p, total, slot, first);
     } else {
       promote(config, column0, scales, p, total, first);
     }
@@ -229,16 +225,16 @@ struct Consumer {
       if (at.block % 32 == 0) turn_window(at.block);
       b_scales(scales.b, at.block);
     }
-    load_scales_of(slot, slab);
+    load_row_scales(slot, slab);
     if (looks_ahead() && more) {
       if ((at.block + 1) % 32 == 0) turn_window(at.block + 1);
       b_scales(ahead, at.block + 1);
     }
     wgmma_wait_group<0>(p);
-    const bool read = !scales_columns() || config.b_scale_per_row;  // the scales, too
-    if (read && slab + 1 == config.slabs) release_stage();
+    if (!scales_columns() && slab + 1 == config.slabs) release_stage();
     promote_slot(p, total, slab, slot, first);
-    if (!read && slab + 1 == config.slabs) release_stage();
+    if (scales_columns() && slab + 1 == config.slabs)
+      release_stage();  // its scales are read by the promotion
   }
 
   /// Hands a complete slab to the warp that stores. `free`: its staging rows are known to be free.
@@ -348,7 +344,7 @@ struct Consumer {
           FP8TWIN_UNROLL
           for (u32 i = 0; i < config.in_flight; ++i) {
             b_scales(scales.b, at.block);
-            load_scales_of(read + i, 0);
+            load_row_scales(read + i, 0);
             wait(p[i], config.in_flight - i);
             promote_slot(p[i], total, 0, read + i);
           }
@@ -356,7 +352,7 @@ struct Consumer {
           FP8TWIN_UNROLL
           for (u32 i = 0; i < config.in_flight; ++i) {
             b_scales(scales.b, at.block);
-            load_scales_of(read + i, 0);
+            load_row_scales(read + i, 0);
             wait(p[i], config.in_flight - i);
             if (at.block < k_blocks) promote_slot(p[i], total, 0, read + i);
           }

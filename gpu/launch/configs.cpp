@@ -56,7 +56,6 @@ u32 most_accumulator_registers(const GemmConfig& config) {
   const u32 consumers = config.tile_m / (64 * config.slabs());
   if (config.form.accumulate && !config.output_f32) return consumers == 3 ? 96 : 160;  // c and its addresses
   if (config.form.grouping != Grouping::none && consumers == 3) return 128;
-  if (config.form.b_scale_per_row) return consumers == 1 ? 208 : consumers == 2 ? 192 : 96;
   const bool batches = config.in_flight > 1;
   if (config.output_f32 && config.step == 8) {
     return consumers == 1 ? (batches ? 168 : 152) : consumers == 2 ? 128 : 88;
@@ -66,9 +65,8 @@ u32 most_accumulator_registers(const GemmConfig& config) {
   return consumers == 1 ? 208 : consumers == 2 ? 192 : 128;
 }
 
-/// Sets of tile_n / 2 registers: accumulators, totals, and in 1D1D scales.
 u32 sum_registers(const GemmConfig& config) {
-  return (config.in_flight + config.slabs() + (config.form.b_scale_per_row ? 1 : 0)) * config.tile_n / 2;
+  return (config.in_flight + config.slabs()) * config.tile_n / 2;
 }
 
 bool fits_registers(const GemmConfig& config) {

@@ -42,8 +42,7 @@ struct Consumer {
   StreamPlace at = {}, issued = {};
   ScaleWindow window = {};
   BlockScales scales = {};
-  float ahead[3] = {};                      // scales of B of the K block after
-  Registers<Config::width>(config.tile_n);  // of scales of rows and columns
+  float ahead[3] = {};  // scales of B of the K block after
 
   /// The slab's number in the tile; and this thread as that slab's, as if each slab had a warpgroup of its own.
   FP8TWIN_DEVICE u32 slab_number(u32 slab) const { return number * config.slabs + slab; }

@@ -55,7 +55,13 @@ GemmConfig config_from_name(std::string_view name) {
     if (step >= 8) config.in_flight = reader.number("_p");
     config.output_f32 = reader.has("_f32");
     if (!config.output_f32 && !reader.has("_bf16")) continue;
-    config.trace = reader.has("_trace");
+    for (const ProductForm& form : product_forms()) {
+      GemmConfig formed = config;
+      formed.form = form;
+      if (formed.name() == name) config = formed;
+      formed.trace = true;
+      if (formed.name() == name) config = formed;
+    }
     if (config.name() != name) continue;
     check_accepted(config);
     return config;

@@ -82,6 +82,7 @@ struct CublasLtPlan {
   cublasLtMatmulAlgo_t algorithm = {};
   std::size_t workspace = workspace_bytes;
   bool splits = false;  // K, among blocks
+  bool accumulates = false;
   std::string why_not;  // no algorithm
 
   CublasLtPlan(const CublasLtLibrary& library, CublasLtGemm::Scaling scaling, i64 m, i64 n, i64 k,
@@ -92,8 +93,10 @@ struct CublasLtPlan {
     const cublasOperation_t transposed = CUBLAS_OP_T, as_it_is = CUBLAS_OP_N;
     set(CUBLASLT_MATMUL_DESC_TRANSA, transposed, "TRANSA");
     set(CUBLASLT_MATMUL_DESC_TRANSB, as_it_is, "TRANSB");
-    if (scaling == CublasLtGemm::Scaling::block) {
-      set(a_scale_mode, blk128x128_32f, "A_SCALE_MODE, BLK128x128_32F");
+    const bool rows_scaled = scaling == CublasLtGemm::Scaling::rows;
+    accumulates = rows_scaled;
+    if (scaling != CublasLtGemm::Scaling::none) {
+      set(a_scale_mode, rows_scaled ? vec128_32f : blk128x128_32f, "A_SCALE_MODE");
       set(b_scale_mode, vec128_32f, "B_SCALE_MODE, VEC128_32F");
       set(CUBLASLT_MATMUL_DESC_A_SCALE_POINTER, operands.b_scale, "A_SCALE_POINTER");
       set(CUBLASLT_MATMUL_DESC_B_SCALE_POINTER, operands.a_scale, "B_SCALE_POINTER");
@@ -102,7 +105,7 @@ struct CublasLtPlan {
     }
     layout(a, CUDA_R_8F_E4M3, rows(k), rows(n), k);
     layout(b, CUDA_R_8F_E4M3, rows(k), rows(m), k);
-    layout(d, CUDA_R_16BF, rows(n), rows(m), n);
+    layout(d, rows_scaled ? CUDA_R_32F : CUDA_R_16BF, rows(n), rows(m), n);
     choose(order);
   }
   ~CublasLtPlan() {
@@ -226,9 +229,9 @@ CublasLtGemm::~CublasLtGemm() = default;
 bool CublasLtGemm::splits_k() const { return plan_->splits; }
 
 void CublasLtGemm::launch() const {
-  const float one = 1, zero = 0;
+  const float one = 1, kept = plan_->accumulates ? 1 : 0;
   const CublasLtLibrary& lt = *lt_.library_;
-  lt.check(lt.matmul(lt.handle, plan_->operation, &one, operands_.b, plan_->a, operands_.a, plan_->b, &zero,
+  lt.check(lt.matmul(lt.handle, plan_->operation, &one, operands_.b, plan_->a, operands_.a, plan_->b, &kept,
                      operands_.d, plan_->d, operands_.d, plan_->d, &plan_->algorithm, lt_.workspace_.device(),
                      plan_->workspace, nullptr),
            "cublasLtMatmul");

@@ -1,6 +1,7 @@
 // cuBLASLt's FP8 GEMMs, the yardsticks: loaded at run time, first heuristic result, 32 MiB of workspace.
 //
 //   block-scaled    D = A B^T, scales per 1 x 128 of A and per 128 x 128 of B          what our kernels compute
+//   rows            D += A B^T in FP32, scales per 1 x 128 of both
 //   plain           D = A B^T, no scale, fast accumulation                             what the tensor cores can do
 //
 // For few rows and a long K the first result splits K among blocks and adds their sums afterwards: faster than its other
@@ -49,13 +50,13 @@ struct CublasLtOperands {
   const u8* a;           // [m, k]
   const float* a_scale;  // as vec128_scales(); null for plain
   const u8* b;           // [n, k]
-  const float* b_scale;  // as blk128_scales(); null for plain
-  void* d;               // [m, n], BF16
+  const float* b_scale;  // as blk128_scales(), for rows as vec128_scales(); null for plain
+  void* d;               // [m, n], BF16; for rows FP32
 };
 
 class CublasLtGemm {
  public:
-  enum class Scaling { block, none };
+  enum class Scaling { block, rows, none };
   enum class Order { any, ascending };  // of the sums of K blocks
 
   /// Why there is no algorithm for this extent; nothing where there is one.

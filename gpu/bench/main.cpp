@@ -1,6 +1,7 @@
 // fp8twin_gpu_bench: our kernels beside cuBLASLt on one card, in one run.
 //
 //   fp8twin_gpu_bench --check --table FILE        the contest on all 44 shapes, with bits, and the table
+//   fp8twin_gpu_bench --grouped --table FILE      grouped products, beside their groups one by one
 //   fp8twin_gpu_bench --latency                   compilation, cache, launches
 //
 // Google Benchmark's own options (--benchmark_filter=..., --benchmark_out=...) are passed on.
@@ -39,7 +40,8 @@ std::string read_text(const std::string& path) {
 void check_outputs(const BenchOptions& options) {
   if (!options.table.empty()) const AtomicFile table(options.table);
   if (options.page.empty()) return;
-  with_generated(read_text(options.page), "fp8twin_gpu_bench", "");
+  with_generated(read_text(options.page),
+                 options.grouped ? "fp8twin_gpu_bench --grouped" : "fp8twin_gpu_bench", "");
   const AtomicFile page(options.page);
 }
 
@@ -69,6 +71,15 @@ int run(const BenchOptions& options, std::vector<std::string> passed_on) {
       static_cast<double>(limits.memory_bytes) * 1e-9, limits.memory_bus_bits,
       limits.memory_clock_khz * 1e-3);
   std::fflush(stdout);
+  if (options.grouped) {
+    const std::string table = grouped_table(session);
+    fmt::print("\n{}", table);
+    if (!options.table.empty()) write_text(options.table, table);
+    if (!options.page.empty()) {
+      write_text(options.page, with_generated(read_text(options.page), "fp8twin_gpu_bench --grouped", table));
+    }
+    return 0;
+  }
   if (options.latency) {
     register_latency_benchmarks(session);
   } else {
@@ -129,6 +140,10 @@ int main(int argc, char** argv) {
   app.add_option("--cupti", options.timer.cupti, "CUPTI's library");
   app.add_flag("--events", options.timer.events, "time with events, not with CUPTI");
   app.add_flag("--check", options.check, "compare the bits of ours, cuBLASLt and the model on every shape");
+  app.add_flag("--grouped", options.grouped, "the grouped products instead, beside their groups one by one");
+  app.add_flag("--try-all", options.try_all,
+               "with --grouped: time every configuration worth trying, and take the best");
+  app.add_option("--only", options.only, "with --grouped: products with this in their name");
   app.add_flag("--latency", options.latency, "time compilation, cache and launches instead");
   app.add_option("--time-cached-kernel", cached)->group("");
   try {

@@ -18,6 +18,9 @@ struct BenchOptions {
   int rounds = 30, threads = 0;
   double flush_gb = 8, stream_gb = 4;
   bool check = false;    // bits, too
+  bool grouped = false;  // the grouped products, in place of the 44 shapes
+  bool try_all = false;  // of them: every configuration worth trying
+  std::string only;      // of them: those with this in their name
   bool latency = false;  // the host's times, without CUPTI, in place of the kernels'
   u64 seed = 1;
   KernelTimerOptions timer;
@@ -72,6 +75,8 @@ const Row& contest_of(Session& session, const Shape& shape);
 
 void register_gemm_benchmarks(Session& session);     // floors and shapes
 void register_latency_benchmarks(Session& session);  // compilation, cache, launches
+/// The contest on the grouped products; a table in Markdown.
+std::string grouped_table(Session& session);
 /// What the program does when it is started by itself with --time-cached-kernel: prints the seconds from cache look-up to handle.
 int time_cached_kernel(const std::string& config);
 

@@ -5,6 +5,7 @@
 //   quantize  every recipe of quantisation, by the kernel, against the CPU
 //   gemm      every step of the ladder against an oracle GEMM
 //   record    the golden files that tests/golden replays through the emulator
+//   grouped   problems of every kind, against the oracle GEMM, for tests/golden/grouped
 //   layouts   what the card does with shared-memory addresses and registers, for tests/golden/layouts.json
 //   traces    what the probes of the ladder's kernels saw, for tests/golden/traces
 //   reduce    what adding to global memory gives, by TMA and otherwise, for tests/golden/reduce.json
@@ -83,6 +84,8 @@ int convert(Session& session);
 int check_quantize(Session& session, int rounds, bool time);
 int check_gemm(Session& session, bool small);
 int record(Session& session, const std::string& folder);
+/// Problem files, as `fp8twin random` writes them; their copies with d go to `folder`.
+int grouped(Session& session, const std::string& folder, const std::vector<std::string>& files);
 int layouts(Session& session, const std::string& path, bool resume);
 int traces(Session& session, const std::string& folder);
 /// `pairs`: how many drawn ones to compare with the oracle.

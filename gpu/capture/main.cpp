@@ -70,6 +70,13 @@ int main(int argc, char** argv) {
   record_command->add_option("--out", folder, "folder to write to")->required();
   record_command->callback([&] { status = record(session, folder); });
 
+  std::vector<std::string> problems;
+  std::string grouped_folder;
+  CLI::App* grouped_command = add("grouped", "record problems of every kind with the card's d");
+  grouped_command->add_option("PROBLEM", problems, "problem files (fp8twin random makes them)")->required();
+  grouped_command->add_option("--out", grouped_folder, "folder to write to")->required();
+  grouped_command->callback([&] { status = grouped(session, grouped_folder, problems); });
+
   std::string layouts_path;
   CLI::App* layouts_command = add("layouts", "record swizzles, operand addresses and fragments of the card");
   layouts_command->add_option("--out", layouts_path, "JSON file to write")->required();

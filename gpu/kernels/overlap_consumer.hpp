@@ -6,10 +6,10 @@
 //   store(...)            a complete slab, into staging rows, and to the warp that stores, while the next unit is multiplied
 #pragma once
 
+#include "gpu/kernels/column_scales.hpp"
 #include "gpu/kernels/multiply.hpp"
 #include "gpu/kernels/overlap_producer.hpp"
 #include "gpu/kernels/overlap_store.hpp"
-#include "gpu/kernels/promote_columns.hpp"
 #include "gpu/kernels/promotion.hpp"
 #include "gpu/kernels/scale_window.hpp"
 
@@ -55,17 +55,16 @@ struct Consumer {
     return probe_of(config, arguments.gemm, tile, slab_number(slab) * warpgroup + thread, group);
   }
 
-  /// Stages of all this block's tiles; `walk` is at the first.
-  FP8TWIN_DEVICE u32 stages_from(TileWalk<Config> walk, u32 stride) const {
+  /// Stages of all this block's tiles.
+  FP8TWIN_DEVICE u32 stages_of_all(u32 stride) const {
     const GemmArguments& g = arguments.gemm;
     const u32 each = (k_blocks_of(g) + config.in_flight - 1) / config.in_flight;
-    if (walk.done()) return 0;
     if (config.grouping == Grouping::none) {
-      return (walk.raster.tiles_m * walk.raster.tiles_n - ctaid_x() / cluster_size(config) + stride - 1) /
-             stride * each;
+      const u32 tiles = cluster_raster(config, g).tiles(), first = ctaid_x() / cluster_size(config);
+      return first < tiles ? (tiles - first + stride - 1) / stride * each : 0;
     }
     u32 stages = 0;
-    for (; !walk.done(); walk.advance(stride)) {
+    for (TileWalk<Config> walk = first_tile(config, g); !walk.done(); walk.advance(stride)) {
       const bool varies = config.grouping == Grouping::along_k;
       stages += varies ? (group_at(config, g, walk.group).k_blocks + config.in_flight - 1) / config.in_flight
                        : each;
@@ -75,9 +74,11 @@ struct Consumer {
 
   FP8TWIN_DEVICE void begin() {
     const u32 size = cluster_size(config);
-    const TileWalk<Config> walk = first_tile(config, arguments.gemm);
-    left = stages_from(walk, nctaid_x() / size);
+    // Out of a shuffle, so that the compiler knows it for the same in all lanes: the loops end by it, and what they carry, stages
+    // and descriptors, would else be kept in vector registers (5% of the time).
+    left = shfl_sync_idx_b32(stages_of_all(nctaid_x() / size), 0, full_warp);
     if (!config.b_scale_per_row) {
+      const TileWalk<Config> walk = first_tile(config, arguments.gemm);
       window.fetch(config, arguments.gemm, scale_place(config, arguments.gemm, walk), 0);
     }
     k_blocks = k_blocks_of(arguments.gemm);
@@ -93,7 +94,7 @@ struct Consumer {
   FP8TWIN_DEVICE void read_note() {
     if (config.grouping == Grouping::along_k) k_blocks = noted_k_blocks(shared.note(at.note));
     if (!scales_columns() && scale_blocks_met(config.tile_n) > 1) {
-      column0 = noted_tile(config, shared.note(at.note)).column0;
+      column0 = shfl_sync_idx_b32(noted_tile(config, shared.note(at.note)).column0, 0, full_warp);
     }
   }
 
@@ -173,6 +174,16 @@ struct Consumer {
     scales.a[1] = ld_shared_f32(from + 32);  // eight rows below
   }
 
+  /// Adds a product that has ended, whose columns have scales of their own.
+  FP8TWIN_DEVICE void promote_by_columns(Accumulator<Config::width>& p, Registers<Config::width>& total,
+                                         u32 slot, bool first) {
+    const bool own = config.b_scale_per_row;
+    const float rows[2] = {own ? scales.a[0] : scales.b[0], own ? scales.a[1] : scales.b[0]};
+    Registers<Config::width> s(config.tile_n);
+    multiply_scales(config, config.swapped ? shared.a_scales(slot) : shared.b_scales(slot), rows, thread, s);
+    promote_scaled(config, s, p, total, first);
+  }
+
   FP8TWIN_DEVICE void release_stage() {
     bar_warp_sync(full_warp);
     if (cluster_size(config) == 1) {
@@ -184,13 +195,10 @@ struct Consumer {
   }
 
   /// Adds a product that has ended to the slab's total.
-  FP8TWIN_DEVICE void promote_slot(Accumulator<Config::width>& p, Registers<Config::width>& total, u32 slot,
-                                   u32 slab, bool first = false) {
+  FP8TWIN_DEVICE void promote_slot(Accumulator<Config::width>& p, Registers<Config::width>& total, u32 slab,
+                                   u32 slot, bool first = false) {
     if (scales_columns()) {
-      const bool of_rows = config.b_scale_per_row;
-      const float rows[2] = {of_rows ? scales.a[0] : scales.b[0], of_rows ? scales.a[1] : scales.b[0]};
-      promote_columns(config, config.swapped ? shared.a_scales(slot) : shared.b_scales(slot), rows, thread, p,
-                      total, first);
+      promote_by_columns(p, total, slot, first);
     } else {
       promote(config, column0, scales, p, total, first);
     }
@@ -223,8 +231,9 @@ struct Consumer {
     }
     wgmma_wait_group<0>(p);
     if (!scales_columns() && slab + 1 == config.slabs) release_stage();
-    promote_slot(p, total, slot, slab, first);
-    if (scales_columns() && slab + 1 == config.slabs) release_stage();
+    promote_slot(p, total, slab, slot, first);
+    if (scales_columns() && slab + 1 == config.slabs)
+      release_stage();  // its scales are read by the promotion
   }
 
   /// Hands a complete slab to the warp that stores. `free`: its staging rows are known to be free.
@@ -336,7 +345,7 @@ struct Consumer {
             b_scales(scales.b, at.block);
             load_row_scales(read + i, 0);
             wait(p[i], config.in_flight - i);
-            promote_slot(p[i], total, read + i, 0);
+            promote_slot(p[i], total, 0, read + i);
           }
         } else {
           FP8TWIN_UNROLL
@@ -344,7 +353,7 @@ struct Consumer {
             b_scales(scales.b, at.block);
             load_row_scales(read + i, 0);
             wait(p[i], config.in_flight - i);
-            if (at.block < k_blocks) promote_slot(p[i], total, read + i, 0);
+            if (at.block < k_blocks) promote_slot(p[i], total, 0, read + i);
           }
         }
         release_stage();

@@ -21,7 +21,8 @@ template <class Config>
 FP8TWIN_DEVICE void give_registers(Config config) {
   if (consumer_threads(config) == warpgroup) setmaxnreg_dec<40>();
   if (consumer_threads(config) == 2 * warpgroup) setmaxnreg_dec<40>();
-  if (consumer_threads(config) == 3 * warpgroup) setmaxnreg_dec<32>();
+  if (consumer_threads(config) == 3 * warpgroup && config.grouping == Grouping::none) setmaxnreg_dec<32>();
+  if (consumer_threads(config) == 3 * warpgroup && config.grouping != Grouping::none) setmaxnreg_dec<40>();
 }
 
 /// By all consumers.
@@ -29,7 +30,8 @@ template <class Config>
 FP8TWIN_DEVICE void take_registers(Config config) {
   if (consumer_threads(config) == warpgroup) setmaxnreg_inc<256>();
   if (consumer_threads(config) == 2 * warpgroup) setmaxnreg_inc<232>();
-  if (consumer_threads(config) == 3 * warpgroup) setmaxnreg_inc<160>();
+  if (consumer_threads(config) == 3 * warpgroup && config.grouping == Grouping::none) setmaxnreg_inc<160>();
+  if (consumer_threads(config) == 3 * warpgroup && config.grouping != Grouping::none) setmaxnreg_inc<152>();
 }
 
 /// Where the 64 rows of A of this consumer's warpgroup begin.

@@ -37,6 +37,8 @@ class CardGemm {
   void launch(KernelCache& kernels);
   /// Waits, and brings D and the trace back.
   GemmResult result() const;
+  /// What the kernel is given: where the arrays lie.
+  const TmaGemmArguments& arguments() const { return arguments_; }
   /// D on the card: rows of plan.d_stride elements.
   const Buffer<u8>& d() const { return d_; }
 

@@ -24,6 +24,7 @@ constexpr double loaded = 1.05;  // how much longer a product takes at the clock
 constexpr double promotion = 60, per_column = 0.1;  // cycles of a slab of 64 rows
 constexpr double straddling_32 = 0.25;              // cycles a column more, where a scale block may begin ...
 constexpr double straddling_16 = 1.8;               // ... at each 32nd column, or at each 16th
+constexpr double own_scale = 2.6;                   // ... where each column has a scale of its own
 constexpr double store_cycles = 1000, store_column = 1.75;  // of a tile; of 64 rows of a column
 constexpr double swapped_store_us = 0.8;                    // D's rows are short pieces there
 constexpr double batch_cycles = 40;                         // barriers of a stage
@@ -39,6 +40,7 @@ u64 resident_clusters(const GemmConfig& config, u32 multiprocessors) {
 
 /// Cycles for 64 rows of a K block, promoted.
 double promotion_cycles(const GemmConfig& config) {
+  if (config.form.b_scale_per_row) return promotion + config.tile_n * (per_column + own_scale);
   const u32 step = std::gcd(config.tile_n, 128u);  // scale blocks begin at multiples of it
   const bool meets_one = config.swapped() || step == config.tile_n;
   const double straddling = meets_one || step >= 64 ? 0 : step == 32 ? straddling_32 : straddling_16;
@@ -61,11 +63,23 @@ double longest_of(double a, double b, double c) {
   return most * std::pow(fourth(a) + fourth(b) + fourth(c), 0.25);
 }
 
+/// Groups of more than two tiles of 64 rows each, which read B more often than this model knows.
+bool has_many_rows(const Product& product) {
+  if (product.form.grouping == Grouping::none) return false;
+  i64 rows = 0, groups = 0;
+  for (const i64 each : product.expected_rows()) {
+    rows += each;
+    groups += each > 0;
+  }
+  return rows > 128 * groups;
+}
+
 /// None where not one cluster of any candidate fits; a block alone always does.
 void consider(int step, const Product& product, bool output_f32, u32 multiprocessors,
               std::optional<GemmConfig>& best, double& least) {
   for (const GemmConfig& config : candidate_configs(step, output_f32, product.form)) {
     if (resident_clusters(config, multiprocessors) == 0) continue;
+    if (config.tile_m == 64 && !config.swapped() && has_many_rows(product)) continue;
     const double total = estimate(product, config, multiprocessors).total;
     if (best && total >= least) continue;
     best = config;

@@ -55,7 +55,7 @@ bool parts(u32 tile_n, Cluster cluster) { return tile_n % (8 * cluster.m) == 0; 
 u32 most_accumulator_registers(const GemmConfig& config) {
   const u32 consumers = config.tile_m / (64 * config.slabs());
   if (config.form.accumulate && !config.output_f32) return consumers == 3 ? 96 : 160;  // c and its addresses
-  if (config.form.grouping != Grouping::none && consumers == 3) return 112;
+  if (config.form.grouping != Grouping::none && consumers == 3) return 128;
   const bool batches = config.in_flight > 1;
   if (config.output_f32 && config.step == 8) {
     return consumers == 1 ? (batches ? 168 : 152) : consumers == 2 ? 128 : 88;
@@ -65,8 +65,12 @@ u32 most_accumulator_registers(const GemmConfig& config) {
   return consumers == 1 ? 208 : consumers == 2 ? 192 : 128;
 }
 
+u32 sum_registers(const GemmConfig& config) {
+  return (config.in_flight + config.slabs()) * config.tile_n / 2;
+}
+
 bool fits_registers(const GemmConfig& config) {
-  return (config.in_flight + config.slabs()) * config.tile_n / 2 <= most_accumulator_registers(config);
+  return sum_registers(config) <= most_accumulator_registers(config);
 }
 
 /// Batches of K blocks are for consumers of one slab.
@@ -193,11 +197,11 @@ std::optional<std::string> refusal(const GemmConfig& config) {
                     config.slabs() == 1 ? fmt::format("{}", fmt::join(numbers, ", ")) : "1"));
   }
   if (config.step >= 8 && !fits_registers(config)) {
-    return std::string(fmt::format(
-        "{}: a tile of {}x{} with {} in flight needs {} registers of a thread for sums; {} "
-        "are the most",
-        step, config.tile_m, config.tile_n, config.in_flight,
-        (config.in_flight + config.slabs()) * config.tile_n / 2, most_accumulator_registers(config)));
+    return std::string(
+        fmt::format("{}: a tile of {}x{} with {} in flight needs {} registers of a thread for sums; {} "
+                    "are the most",
+                    step, config.tile_m, config.tile_n, config.in_flight, sum_registers(config),
+                    most_accumulator_registers(config)));
   }
   const u32 least = ring(config.step) ? 2 : 1, most = most_stages(config);
   GemmConfig smallest = config;

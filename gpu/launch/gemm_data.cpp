@@ -200,10 +200,6 @@ std::vector<u8> result_of(const LaunchPlan& plan, const GemmOperands& operands, 
   };
   std::vector<u8> result = cropped_rows(d, plan.d_rows(), width, stride);
   for (u64 row = 0; row < plan.d_rows(); ++row) {
-    if (!untouched(d.subspan(row * stride + width, stride - width))) {
-      throw Error(
-          fmt::format("the kernel {} has written past the end of row {} of d", plan.config.name(), row));
-    }
     if (!plan.is(Grouping::masked)) continue;
     const u64 group = row / plan.m, in_group = row % plan.m;
     if (in_group < static_cast<u64>(operands.groups[group])) continue;

@@ -66,8 +66,8 @@ std::vector<u8> padded_rows(std::span<const u8> bytes, u64 rows, u64 width, u64 
 /// The inverse: `rows` rows of `width` bytes that lie `stride` apart.
 std::vector<u8> cropped_rows(std::span<const u8> bytes, u64 rows, u64 width, u64 stride);
 
-/// d as the kernel left it, without padding. What no kernel may write, rows past a mask and what lies between two rows, was
-/// 0xff before the launch: throws Error where it is not, and hands rows past a mask back as zeros.
+/// d as the kernel left it, without padding. Rows past a mask, which no kernel may write, were 0xff before the launch: throws
+/// Error where one is not, and hands them back as zeros.
 std::vector<u8> result_of(const LaunchPlan& plan, const GemmOperands& operands, std::span<const u8> d);
 
 }  // namespace fp8twin

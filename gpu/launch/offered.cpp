@@ -25,13 +25,13 @@ constexpr Kind overlapped_f32_candidates[] = {{128, 128, 1, 1, 2}, {128, 128},  
                                               {64, 64, 4},         {64, 64, 2}, {64, 32, 4}, {64, 16, 4}};
 constexpr Kind swapped_candidates[] = {{64, 8, 4}, {64, 16, 4}, {64, 24, 4}, {64, 32, 4}, {64, 48, 4}};
 
-// Products of another form. Rows in groups, 1D2D: tall tiles for training, narrow ones for the few rows of an expert.
-constexpr Kind rows_candidates[] = {{256, 128, 1, 1, 2}, {256, 128},          {192, 112}, {128, 160},
-                                    {128, 128, 1, 1, 2}, {128, 128, 1, 2, 1}, {128, 128}, {64, 128, 2},
-                                    {64, 64, 4},         {64, 32, 4}};
+// Products of another form. Rows in groups, 1D2D: tall tiles for training, of 192 rows for as many tokens an expert, narrow ones
+// for few.
+constexpr Kind rows_candidates[] = {{256, 128, 1, 1, 2}, {256, 128},   {192, 128, 1, 1, 2}, {128, 192},
+                                    {128, 128, 1, 1, 2}, {64, 128, 2}, {64, 64, 4},         {64, 32, 4}};
 constexpr Kind rows_swapped_candidates[] = {{64, 16, 4}, {64, 24, 4}, {64, 32, 4}, {128, 64}};
-// 1D1D, and all FP32 outputs of such forms.
-constexpr Kind columns_candidates[] = {{128, 128, 1, 1, 2}, {128, 128}, {128, 96}, {256, 64}, {64, 64, 2}};
+// The others: one of each loop.
+constexpr Kind other_candidates[] = {{128, 128}, {256, 64}, {64, 64, 2}};
 
 // Breadth: each height with each cluster, each number in flight, and widths that straddle scale blocks in every way.
 constexpr Kind overlapped_breadth[] = {{64, 8, 8},
@@ -112,10 +112,10 @@ GemmConfig config_of(int step, const Kind& kind, bool output_f32, const ProductF
 
 std::span<const Kind> candidates_of(int step, bool output_f32, const ProductForm& form) {
   if (form != ProductForm{}) {
-    if (step == 9 && !output_f32 && !form.b_scale_per_row) return rows_swapped_candidates;
-    if (step == 9) return std::span(rows_swapped_candidates).first(1);
-    if (output_f32 || form.b_scale_per_row || form.accumulate) return columns_candidates;
-    return rows_candidates;
+    const bool rows = form == ProductForm{Grouping::contiguous} || form == ProductForm{Grouping::masked};
+    if (step == 9) return std::span<const Kind>(rows_swapped_candidates).first(rows && !output_f32 ? 4 : 1);
+    if (rows && !output_f32) return rows_candidates;
+    return other_candidates;
   }
   if (step == 9) return swapped_candidates;
   if (step < 8) return {};

@@ -179,11 +179,10 @@ TEST_CASE("a result: without padding, rows past a mask zero; a write where none 
   std::vector<u8> expected(6 * 10);
   std::iota(expected.begin(), expected.begin() + 20, u8{0});
   CHECK(result_of(plan, masked.operands(), d) == expected);
-  CHECK_THAT(said(10), contains_text("has written past the end of row 0 of d"));
-  CHECK_THAT(said(5 * 16 + 15), contains_text("has written past the end of row 5 of d"));
   CHECK_THAT(said(2 * 16), contains_text("has written row 2 of group 0 of d, past the mask's 2"));
   CHECK_THAT(said(3 * 16 + 9), contains_text("has written row 0 of group 1 of d, past the mask's 0"));
-  CHECK_THAT(said(0), contains_text("") && !contains_text("has written"));
+  CHECK(said(0) == "");
+  CHECK(said(10) == "");  // between rows TMA may write what it likes
 }
 
 TEST_CASE("operands that do not fit their plan are a sentence") {

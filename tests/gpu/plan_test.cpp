@@ -67,12 +67,15 @@ TEST_CASE("shared memory: nothing overlaps, tiles begin on the swizzle's period,
                                                       : tile_bytes / (config.tile_m / 64) * slabs));
     next(shared.staging(), shared.staging_bytes, 1024);
     for (u32 slot = 0; slot < slots; ++slot) {
-      next(shared.scale_tile(slot), shared.scale_bytes, config.loads_scales_by_tma() ? 128 : 1);
+      next(shared.a_scales(slot), shared.a_scale_bytes, config.loads_scales_by_tma() ? 128 : 1);
+      next(shared.b_scales(slot), shared.b_scale_bytes, config.form.b_scale_per_row ? 128 : 1);
     }
     for (u32 stage = 0; stage < config.stages; ++stage) next(shared.full(stage), 8, 8);
     for (u32 stage = 0; stage < config.stages; ++stage) next(shared.empty(stage), 8, 8);
     for (u32 slab = 0; slab < slabs; ++slab) next(shared.staged_full(slab), 8, 8);
     for (u32 slab = 0; slab < slabs; ++slab) next(shared.staged_empty(slab), 8, 8);
+    for (u32 note = 0; config.step >= 8 && note < config.stages + 2; ++note)
+      next(shared.note(note), note_bytes, 16);
     CHECK(shared.end() == end);
     CHECK(config.shared_bytes() == 1024 + end - 4096);
     CHECK(config.shared_bytes() <= most_shared_bytes);

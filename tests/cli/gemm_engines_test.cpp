@@ -237,7 +237,8 @@ TEST_CASE("options and problems that do not fit are a sentence") {
   CHECK_FALSE(std::filesystem::exists(out));
 
   const std::string batched = make_problem(folder, "--kind batched --groups 2 --m 4 --n 8 --k 16");
-  refuses("gemm " + batched + " -o " + out + " --engine machine --kernel 4", "accepted from step 8 on are groups");
+  refuses("gemm " + batched + " -o " + out + " --engine machine --kernel 4",
+          "accepted from step 8 on are groups");
   refuses("gemm " + batched + " -o " + out + " --engine machine --trace " + (folder / "t.safetensors") +
               " --trace-tile 2,0,0",
           "there is no group 2; the problem has 2");

@@ -2,42 +2,19 @@
 #include <cstring>
 #include <string>
 
-#include "emulator/cli/random_problem.hpp"
-#include "emulator/engine/launchable.hpp"
 #include "tests/catch.hpp"
 #include "tests/engine/engines_here.hpp"
+#include "tests/engine/grouped_problem.hpp"
 
 using namespace fp8twin;
+using test::Case;
+using test::none;
+using test::options_of;
+using test::problem_of;
+using test::refusal;
+using test::some_configs;
 
 namespace {
-
-struct Case {
-  const char* kind;
-  const char* groups;
-  i64 m, n, k;
-  i64 max_m = cli::not_given;
-  const char* b_block = "";
-  bool with_c = false, group_ends = false;
-  const char* padding = "";
-  const char* gaps = "";
-};
-
-Problem problem_of(const Case& c, Distribution distribution, std::uint64_t seed) {
-  cli::ExtentOptions options;
-  options.m = c.m;
-  options.n = c.n;
-  options.k = c.k;
-  options.max_m = c.max_m;
-  options.with_c = c.with_c;
-  options.group_ends = c.group_ends;
-  options.padding = c.padding;
-  options.b_block = c.b_block;
-  options.gaps = c.gaps;
-  const cli::RandomProblem random(cli::problem_extents(c.kind, c.groups, options), distribution, seed, 1);
-  return read_problem(random.file("problem", {}));
-}
-
-constexpr i64 none = cli::not_given;
 
 // Sizes that begin and end at the edges of slabs (64), of padding (128) and of tiles (256).
 const Case cases[] = {
@@ -60,31 +37,6 @@ const Case cases[] = {
     {"1d2d", "", 130, 136, 200, none, "", true},
 };
 
-/// One of each loop: a stream of one and of two slabs, batches, clusters, operands swapped.
-std::vector<GemmConfig> some_configs(const ProductForm& form, bool f32) {
-  std::vector<GemmConfig> configs = {{.step = 8, .tile_m = 128, .tile_n = 32, .cluster_n = 2},
-                                     {.step = 8, .tile_m = 256, .tile_n = 16},
-                                     {.step = 8, .tile_m = 64, .tile_n = 24, .cluster_m = 1, .in_flight = 4},
-                                     {.step = 8, .tile_m = 192, .tile_n = 16, .cluster_m = 2},
-                                     {.step = 9, .tile_m = 64, .tile_n = 16, .in_flight = 2},
-                                     {.step = 9, .tile_m = 128, .tile_n = 24, .cluster_n = 2}};
-  for (GemmConfig& config : configs) {
-    config.output_f32 = f32;
-    config.form = form;
-    config.stages = 2;
-  }
-  return configs;
-}
-
-std::string refusal(Engine& engine, const Problem& problem, const RunOptions& options) {
-  try {
-    engine.run(problem, DType::bf16, options);
-  } catch (const Error& error) {
-    return error.what();
-  }
-  return "nothing was refused";
-}
-
 }  // namespace
 
 TEST_CASE("every kind on every engine: the model's bits; padding of NaN reaches nothing") {
@@ -101,11 +53,8 @@ TEST_CASE("every kind on every engine: the model's bits; padding of NaN reaches 
           const std::vector<GemmConfig> configs =
               some_configs(product_of(problem).form, output == DType::f32);
           const GemmConfig& config = configs[seed % configs.size()];
-          INFO(engine->name() << ", " << each.kind << " " << each.groups << ", M " << each.m << ", N "
-                              << each.n << ", K " << each.k << ", " << config.name());
-          RunOptions options{.threads = 1, .config = config, .multiprocessors = 4};
-          options.schedule_seed = seed;
-          CHECK((engine->run(problem, output, options).d == expected));
+          INFO(engine->name() << ", " << each.text() << ", " << config.name());
+          CHECK((engine->run(problem, output, options_of(config, seed)).d == expected));
         }
       }
     }
@@ -115,8 +64,7 @@ TEST_CASE("every kind on every engine: the model's bits; padding of NaN reaches 
 TEST_CASE("rows that no group has are zero, though the operands' are NaN") {
   const Problem contiguous = problem_of(cases[0], Distribution::normal, 5);
   for (const auto& engine : test::engines_here()) {
-    RunOptions options{.threads = 1, .config = some_configs(product_of(contiguous).form, false)[0]};
-    options.multiprocessors = 4;
+    const RunOptions options = options_of(some_configs(product_of(contiguous).form, false)[0]);
     const std::vector<std::byte> d = engine->run(contiguous, DType::bf16, options).d;
     i64 not_zero = 0, padding = 0;
     for (i64 row = 0; row < contiguous.m; ++row) {
@@ -129,30 +77,6 @@ TEST_CASE("rows that no group has are zero, though the operands' are NaN") {
     CHECK(padding == 56 + 72 + 64);
     CHECK(not_zero == 0);
   }
-}
-
-TEST_CASE("the trace of a group is that of its product alone") {
-  const auto machine = make_engine("machine");
-  const Problem batched = problem_of(cases[8], Distribution::normal, 9);
-  Problem second = batched;
-  second.kind = Kind::dense_1d2d;
-  second.groups = 1;
-  const auto part = [](auto span, i64 count) {
-    return span.subspan(static_cast<std::size_t>(count), static_cast<std::size_t>(count));
-  };
-  second.a = part(batched.a, batched.m * batched.k);
-  second.b = part(batched.b, batched.n * batched.k);
-  second.a_scale = part(batched.a_scale, batched.m * batched.k_blocks());
-  second.b_scale = part(batched.b_scale, batched.k_blocks());
-  RunOptions options{.threads = 1, .config = {.step = 8, .tile_m = 64, .tile_n = 16, .stages = 3}};
-  options.config.trace = true;
-  options.multiprocessors = 2;
-  options.trace_tile_n = 1;  // a tile over the group's end would hold the next group's rows, too
-  const RunResult alone = machine->run(second, DType::bf16, options);
-  options.trace_group = 1;
-  CHECK((machine->run(batched, DType::bf16, options).trace == alone.trace));
-  options.trace_group = 3;
-  CHECK_THAT(refusal(*machine, batched, options), contains_text("there is no group 3"));
 }
 
 TEST_CASE("kernels say what they do not take") {

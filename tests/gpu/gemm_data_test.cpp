@@ -182,7 +182,7 @@ TEST_CASE("a result: without padding, rows past a mask zero; a write where none 
   CHECK_THAT(said(2 * 16), contains_text("has written row 2 of group 0 of d, past the mask's 2"));
   CHECK_THAT(said(3 * 16 + 9), contains_text("has written row 0 of group 1 of d, past the mask's 0"));
   CHECK(said(0) == "");
-  CHECK(said(10) == "");  // between rows TMA may write what it likes
+  CHECK(said(10) == "");  // between two rows nobody looks
 }
 
 TEST_CASE("operands that do not fit their plan are a sentence") {

@@ -157,7 +157,7 @@ TEST_CASE("what is not accepted is refused in a sentence that says what is") {
         "gemm_8_overlapped: a tile of 256x192 with 1 in flight needs 288 registers of a thread for sums; 192 "
         "are the most");
   CHECK(refusal({.step = 9, .tile_m = 128, .tile_n = 32, .stages = 2, .in_flight = 8}) ==
-        "gemm_9_swapped: a tile of 128x32 with 8 K blocks in flight needs 339008 bytes of shared memory in 2 "
+        "gemm_9_swapped: a tile of 128x32 with 8 K blocks in flight needs 339200 bytes of shared memory in 2 "
         "stages; 232448 are the most");
   CHECK(refusal({.stages = 1}) ==
         "gemm_7_full: with tiles of 128x128 the number of stages is 2 to 6, found 1");

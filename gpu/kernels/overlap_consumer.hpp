@@ -377,7 +377,10 @@ struct Consumer {
     for (; !walk.done(); walk.advance(nctaid_x() / cluster_size(config))) {
       const Tile tile = cluster_tile(config, walk.place(), cluster_ctarank());
       FP8TWIN_UNROLL
-      for (u32 slab = 0; slab < config.slabs; ++slab) store(tile, walk.group, total, slab, false);
+      for (u32 slab = 0; slab < config.slabs; ++slab) {
+        clear(config, total);  // c may have been added to it
+        store(tile, walk.group, total, slab, false);
+      }
     }
   }
 };
@@ -387,7 +390,6 @@ FP8TWIN_DEVICE void consume_overlapped(Consumer<Config>& consumer) {
   const Config config = consumer.config;
   RegisterSets<Config::width, Config::sets> total(config.tile_n, config.slabs);
   if (consumer.k_blocks == 0) {
-    clear(config, total[0]);
     consumer.store_zeros(total[0]);
   } else if (consumer.left == 0) {
     // fewer tiles than blocks

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cstring>
 #include <map>
+#include <memory>
 
 #include "emulator/number/float_bits.hpp"
 #include "tests/catch.hpp"
@@ -23,12 +24,14 @@ std::vector<T> elements(const std::vector<std::byte>& d) {
   return values;
 }
 
-/// Every loop on every engine, in both outputs by turns: the model's bits. Returns what the model says in `output`.
-void check_everywhere(const Problem& problem, const std::string& about) {
+using Engines = std::vector<std::unique_ptr<Engine>>;
+
+/// Every loop on every engine, in either output by turns, with c in both: the model's bits.
+void check_everywhere(const Engines& engines, const Problem& problem, const std::string& about) {
   const auto model = make_engine("model");
   std::map<DType, std::vector<std::byte>> expected;
   for (const DType output : {DType::bf16, DType::f32}) expected[output] = model->run(problem, output, {}).d;
-  for (const auto& engine : test::engines_here()) {
+  for (const auto& engine : engines) {
     if (!engine->runs_kernels()) continue;
     for (std::uint64_t i = 0; i < 2 * 6; ++i) {
       const bool f32 = i % 2 == 1;
@@ -41,8 +44,8 @@ void check_everywhere(const Problem& problem, const std::string& about) {
   }
 }
 
-void check_everywhere(const Case& each) {
-  check_everywhere(problem_of(each, Distribution::normal, 7), each.text());
+void check_everywhere(const Engines& engines, const Case& each) {
+  check_everywhere(engines, problem_of(each, Distribution::normal, 7), each.text());
 }
 
 /// What addition could get wrong: NaNs of every kind, infinities, zeros of both signs, subnormals, and those next to them.
@@ -58,9 +61,11 @@ std::vector<float> awkward(std::size_t count) {
 }  // namespace
 
 TEST_CASE("the groups of 200, 0, 56 and 192 rows, and room for 64 of which 3, 0 and 64 count") {
+  const auto engines = test::engines_here();
   for (const char* b_block : {"128x128", "1x128"}) {
-    check_everywhere({"contiguous", "200,0,56,192", none, 136, 200, none, b_block, false, false, "nan"});
-    check_everywhere({"masked", "3,0,64", none, 36, 300, 64, b_block, false, false, "nan"});
+    check_everywhere(engines,
+                     {"contiguous", "200,0,56,192", none, 136, 200, none, b_block, false, false, "nan"});
+    check_everywhere(engines, {"masked", "3,0,64", none, 36, 300, 64, b_block, false, false, "nan"});
   }
 }
 
@@ -83,30 +88,35 @@ TEST_CASE("NaN in every row of padding, codes and scales, leaves no NaN in d") {
 
 TEST_CASE(
     "sizes one below, at and one above 64, 128 and 256; a single row; pairs of blocks over a group's end") {
-  check_everywhere({"masked", "63,64,65,0,1", none, 20, 130, 66, "", false, false, "nan"});
-  check_everywhere({"contiguous", "127,128,129,1", none, 20, 130, none, "", false, true, "nan"});
-  check_everywhere({"contiguous", "255,256,257", none, 12, 40, none, "1x128", false, false, "nan"});
-  check_everywhere({"masked", "193,385,384", none, 7, 128, 400, "", false, false, "nan"});  // 192, 2 x 192
+  const auto engines = test::engines_here();
+  check_everywhere(engines, {"masked", "63,64,65,0,1", none, 20, 130, 66, "", false, false, "nan"});
+  check_everywhere(engines, {"contiguous", "127,128,129,1", none, 20, 130, none, "", false, true, "nan"});
+  check_everywhere(engines, {"contiguous", "255,256,257", none, 12, 40, none, "1x128", false, false, "nan"});
+  check_everywhere(engines,
+                   {"masked", "193,385,384", none, 7, 128, 400, "", false, false, "nan"});  // 192, 2 x 192
   check_everywhere(
-      {"masked", "23,24,25,47,48,49", none, 130, 17, 50, "1x128", false, false, "nan"});  // swapped
+      engines, {"masked", "23,24,25,47,48,49", none, 130, 17, 50, "1x128", false, false, "nan"});  // swapped
 }
 
 TEST_CASE("no rows in a group, in any group, in the room; no group; no K; no column") {
-  check_everywhere({"contiguous", "0,0,0", 200, 20, 130, none, "", false, true, "nan"});
-  check_everywhere({"contiguous", "0,0,5,0", none, 20, 130, none, "", false, false, "nan", "1,0,0,1,2"});
-  check_everywhere({"contiguous", "0,0", none, 20, 130});
-  check_everywhere({"masked", "0,0,0", none, 20, 130, 70, "1x128", false, false, "nan"});
-  check_everywhere({"masked", "0,0", none, 20, 130});
-  check_everywhere({"batched", "0", 5, 20, 130});
-  check_everywhere({"batched", "2", 5, 20, 0});
-  check_everywhere({"contiguous", "3,0,130", none, 20, 0});
-  check_everywhere({"masked", "3,0,7", none, 20, 0, 9, "1x128"});
-  check_everywhere({"masked", "3,0,7", none, 0, 64, 9});
-  check_everywhere({"k-grouped", "0", 70, 20, none});
-  check_everywhere({"k-grouped", "1,0,0,127,128,129,0", 70, 20, none});
+  const auto engines = test::engines_here();
+  check_everywhere(engines, {"contiguous", "0,0,0", 200, 20, 130, none, "", false, true, "nan"});
+  check_everywhere(engines,
+                   {"contiguous", "0,0,5,0", none, 20, 130, none, "", false, false, "nan", "1,0,0,1,2"});
+  check_everywhere(engines, {"contiguous", "0,0", none, 20, 130});
+  check_everywhere(engines, {"masked", "0,0,0", none, 20, 130, 70, "1x128", false, false, "nan"});
+  check_everywhere(engines, {"masked", "0,0", none, 20, 130});
+  check_everywhere(engines, {"batched", "0", 5, 20, 130});
+  check_everywhere(engines, {"batched", "2", 5, 20, 0});
+  check_everywhere(engines, {"contiguous", "3,0,130", none, 20, 0});
+  check_everywhere(engines, {"masked", "3,0,7", none, 20, 0, 9, "1x128"});
+  check_everywhere(engines, {"masked", "3,0,7", none, 0, 64, 9});
+  check_everywhere(engines, {"k-grouped", "0", 70, 20, none});
+  check_everywhere(engines, {"k-grouped", "1,0,0,127,128,129,0", 70, 20, none});
 }
 
 TEST_CASE("contiguous rows of no group are zeros, whichever way the groups are said") {
+  const auto engines = test::engines_here();
   const std::vector<std::int32_t> nobody(130, -1);
   Problem problem =
       problem_of({"contiguous", "0", 130, 20, 128, none, "", false, true}, Distribution::normal, 1);
@@ -114,24 +124,29 @@ TEST_CASE("contiguous rows of no group are zeros, whichever way the groups are s
   problem.b = {};
   problem.b_scale = {};
   problem.group_ends = {};
-  check_everywhere(problem, "no group_ends");
+  check_everywhere(engines, problem, "no group_ends");
   CHECK(make_engine("model")->run(problem, DType::f32, {}).d == std::vector<std::byte>(4 * 130 * 20));
   problem.m_indices = nobody;
-  check_everywhere(problem, "m_indices of -1");
+  check_everywhere(engines, problem, "m_indices of -1");
 }
 
 TEST_CASE("c of any bits: NaN, infinities and subnormals, in whole slabs and in the last rows") {
+  const auto engines = test::engines_here();
   for (const Case& each :
-       {Case{"1d2d", "", 70, 36, 130, none, "", true}, Case{"1d1d", "", 193, 20, 130, none, "", true},
+       {Case{"1d2d", "", 70, 36, 130, none, "", true},
+        Case{"1d2d", "", 300, 40, 0, none, "", true},  // several tiles of a block, and slabs
+        Case{"1d1d", "", 130, 72, 0, none, "", true}, Case{"1d1d", "", 193, 20, 130, none, "", true},
+        Case{"1d2d", "", 300, 40, 0, none, "", true},  // several tiles of a block, and slabs
+        Case{"1d1d", "", 130, 72, 0, none, "", true},
         Case{"k-grouped", "0,130,1", 70, 36, none, none, "1x128", true},
         Case{"k-grouped", "56,0", 257, 12, none, none, "128x128", true}}) {
     for (const Distribution distribution : {Distribution::any_c, Distribution::subnormal}) {
-      check_everywhere(problem_of(each, distribution, 5), each.text());
+      check_everywhere(engines, problem_of(each, distribution, 5), each.text());
     }
     Problem problem = problem_of(each, Distribution::zeros, 5);
     const std::vector<float> c = awkward(problem.c.size());
     problem.c = c;
-    check_everywhere(problem, each.text() + ", awkward values");
+    check_everywhere(engines, problem, each.text() + ", awkward values");
   }
 }
 

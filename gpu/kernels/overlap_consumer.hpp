@@ -55,28 +55,11 @@ struct Consumer {
     return probe_of(config, arguments.gemm, tile, slab_number(slab) * warpgroup + thread, group);
   }
 
-  /// Stages of all this block's tiles.
-  FP8TWIN_DEVICE u32 stages_of_all(u32 stride) const {
-    const GemmArguments& g = arguments.gemm;
-    const u32 each = (k_blocks_of(g) + config.in_flight - 1) / config.in_flight;
-    if (config.grouping == Grouping::none) {
-      const u32 tiles = cluster_raster(config, g).tiles(), first = ctaid_x() / cluster_size(config);
-      return first < tiles ? (tiles - first + stride - 1) / stride * each : 0;
-    }
-    u32 stages = 0;
-    for (TileWalk<Config> walk = first_tile(config, g); !walk.done(); walk.advance(stride)) {
-      const bool varies = config.grouping == Grouping::along_k;
-      stages += varies ? (group_at(config, g, walk.group).k_blocks + config.in_flight - 1) / config.in_flight
-                       : each;
-    }
-    return stages;
-  }
-
   FP8TWIN_DEVICE void begin() {
     const u32 size = cluster_size(config);
     // Out of a shuffle, so that the compiler knows it for the same in all lanes: the loops end by it, and what they carry, stages
     // and descriptors, would else be kept in vector registers (5% of the time).
-    left = shfl_sync_idx_b32(stages_of_all(nctaid_x() / size), 0, full_warp);
+    left = shfl_sync_idx_b32(stages_of_all(config, arguments.gemm), 0, full_warp);
     if (!config.b_scale_per_row) {
       const TileWalk<Config> walk = first_tile(config, arguments.gemm);
       window.fetch(config, arguments.gemm, scale_place(config, arguments.gemm, walk), 0);

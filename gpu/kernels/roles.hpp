@@ -9,6 +9,7 @@
 //                one consumer warpgroup: 256 threads have up to 255 each. They give and take all the same: ptxas then
 //                knows the consumers' code for uniform, and keeps descriptors out of vector registers
 //                three of them, 512 threads:  128 128 128 128  ->  32 160 160 160
+//                groups: the producer's warpgroup walks over them, and stores rows:  56 224 224,  56 152 152 152
 #pragma once
 
 #include "gpu/kernels/arguments.hpp"
@@ -19,19 +20,26 @@ namespace fp8twin {
 /// By all threads of the producer's warpgroup.
 template <class Config>
 FP8TWIN_DEVICE void give_registers(Config config) {
-  if (consumer_threads(config) == warpgroup) setmaxnreg_dec<40>();
-  if (consumer_threads(config) == 2 * warpgroup) setmaxnreg_dec<40>();
-  if (consumer_threads(config) == 3 * warpgroup && config.grouping == Grouping::none) setmaxnreg_dec<32>();
-  if (consumer_threads(config) == 3 * warpgroup && config.grouping != Grouping::none) setmaxnreg_dec<40>();
+  const u32 consumers = consumer_threads(config) / warpgroup;
+  const bool groups = config.grouping != Grouping::none;
+  if (consumers == 1 && !groups) setmaxnreg_dec<40>();
+  if (consumers == 1 && groups) setmaxnreg_dec<96>();
+  if (consumers == 2 && !groups) setmaxnreg_dec<40>();
+  if (consumers == 2 && groups) setmaxnreg_dec<56>();
+  if (consumers == 3 && !groups) setmaxnreg_dec<32>();
+  if (consumers == 3 && groups) setmaxnreg_dec<56>();
 }
 
 /// By all consumers.
 template <class Config>
 FP8TWIN_DEVICE void take_registers(Config config) {
-  if (consumer_threads(config) == warpgroup) setmaxnreg_inc<256>();
-  if (consumer_threads(config) == 2 * warpgroup) setmaxnreg_inc<232>();
-  if (consumer_threads(config) == 3 * warpgroup && config.grouping == Grouping::none) setmaxnreg_inc<160>();
-  if (consumer_threads(config) == 3 * warpgroup && config.grouping != Grouping::none) setmaxnreg_inc<152>();
+  const u32 consumers = consumer_threads(config) / warpgroup;
+  const bool groups = config.grouping != Grouping::none;
+  if (consumers == 1) setmaxnreg_inc<256>();
+  if (consumers == 2 && !groups) setmaxnreg_inc<232>();
+  if (consumers == 2 && groups) setmaxnreg_inc<224>();
+  if (consumers == 3 && !groups) setmaxnreg_inc<160>();
+  if (consumers == 3 && groups) setmaxnreg_inc<152>();
 }
 
 /// Where the 64 rows of A of this consumer's warpgroup begin.

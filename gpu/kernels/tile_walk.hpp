@@ -51,4 +51,23 @@ FP8TWIN_DEVICE TileWalk<Config> first_tile(Config config, const GemmArguments& g
   return walk;
 }
 
+/// Stages of the ring, of in_flight K blocks each, that all this block's tiles take. Of one product they are counted, not walked
+/// over.
+template <class Config>
+FP8TWIN_DEVICE u32 stages_of_all(Config config, const GemmArguments& g) {
+  const u32 each = (k_blocks_of(g) + config.in_flight - 1) / config.in_flight;
+  const u32 stride = nctaid_x() / cluster_size(config), first = ctaid_x() / cluster_size(config);
+  if (config.grouping == Grouping::none) {
+    const u32 tiles = cluster_raster(config, g).tiles();
+    return first < tiles ? (tiles - first + stride - 1) / stride * each : 0;
+  }
+  u32 stages = 0;
+  for (TileWalk<Config> walk = first_tile(config, g); !walk.done(); walk.advance(stride)) {
+    const bool varies = config.grouping == Grouping::along_k;
+    stages +=
+        varies ? (group_at(config, g, walk.group).k_blocks + config.in_flight - 1) / config.in_flight : each;
+  }
+  return stages;
+}
+
 }  // namespace fp8twin

@@ -55,7 +55,9 @@ bool parts(u32 tile_n, Cluster cluster) { return tile_n % (8 * cluster.m) == 0; 
 u32 most_accumulator_registers(const GemmConfig& config) {
   const u32 consumers = config.tile_m / (64 * config.slabs());
   if (config.form.accumulate && !config.output_f32) return consumers == 3 ? 96 : 160;  // c and its addresses
-  if (config.form.grouping != Grouping::none && consumers == 3) return 128;
+  if (config.form.grouping != Grouping::none && !config.output_f32) {
+    return consumers == 1 ? 176 : consumers == 2 ? 192 : 128;
+  }
   const bool batches = config.in_flight > 1;
   if (config.output_f32 && config.step == 8) {
     return consumers == 1 ? (batches ? 168 : 152) : consumers == 2 ? 128 : 88;

@@ -167,10 +167,16 @@ TEST_CASE("a group or a tile that is not there is said") {
       options.trace_tile_n = tile_n;
       return test::refusal(*engine, problem, options);
     };
-    CHECK(said(3, 0, 0) == "there is no group 3; needed is one of 0 to 2");
+    CHECK(said(3, 0, 0) == "there is no group 3; the problem has 3");
     CHECK_THAT(said(1, 0, 0), contains_text("D is 0 x 24 and has 0 along M"));
     CHECK_THAT(said(0, 1, 0), contains_text("there is no tile 1,0"));
     CHECK_THAT(said(2, 0, 1), contains_text("D is 64 x 24 and has 1 along M and 1 along N"));
     CHECK(said(2, 0, 0) == "nothing was refused");
+
+    Problem none_at_all = problem_of({"k-grouped", "0", 5, 24, none}, Distribution::normal, 1);
+    none_at_all.groups = 0;
+    none_at_all.k_sizes = {};
+    options.trace_group = 0;
+    CHECK(test::refusal(*engine, none_at_all, options) == "there is no group 0; the problem has 0");
   }
 }

@@ -208,7 +208,7 @@ TEST_CASE("operands that do not fit their plan are a sentence") {
     return refusal([&] { check_operands(traced, masked.operands(), where); });
   };
   CHECK(trace({.group = 0}) == "");
-  CHECK(trace({.group = 2}) == "there is no group 2; needed is one of 0 to 1");
+  CHECK(trace({.group = 2}) == "there is no group 2; the problem has 2");
   CHECK_THAT(trace({.group = 1}), contains_text("D is 0 x 5 and has 0 along M"));  // of its rows that count
   CHECK_THAT(trace({.tile_m = 1, .group = 0}), contains_text("there is no tile 1,0"));
 }

@@ -28,7 +28,8 @@ struct Rows {
       group_of_row.insert(group_of_row.end(), sizes[group], static_cast<i32>(group));
       while (group_of_row.size() % 128 != 0) group_of_row.push_back(-1);
     }
-    group_of_row.resize(static_cast<std::size_t>(static_cast<i32>(group_of_row.size()) + tail), -1);
+    const i64 rows = static_cast<i64>(group_of_row.size()) + tail;
+    group_of_row.resize(static_cast<std::size_t>(rows), -1);
   }
 
   std::vector<u32> table() const {

@@ -1,8 +1,9 @@
 #include "emulator/cli/kernel_options.hpp"
 
-#include <fmt/core.h>
+#include <fmt/format.h>
 
 #include <algorithm>
+#include <string_view>
 #include <tuple>
 
 #include "emulator/cli/values.hpp"
@@ -179,20 +180,36 @@ void set_schedule(const KernelOptions& options, RunOptions& run) {
   run.checks = options.checks != "off";
 }
 
+namespace {
+
+/// "masked, 1d1d", "along_k, c"; "-" for one product, 1D2D.
+std::string form_text(const ProductForm& form) {
+  std::vector<std::string_view> words;
+  if (form.grouping != Grouping::none) words.push_back(grouping_name(form.grouping));
+  if (form.b_scale_per_row) words.push_back("1d1d");
+  if (form.accumulate) words.push_back("c");
+  return words.empty() ? "-" : fmt::format("{}", fmt::join(words, ", "));
+}
+
+}  // namespace
+
 void list_configs(Context& context, const KernelOptions& options) {
-  const std::vector<GemmConfig> configs =
-      options.kernel.empty() ? offered_configs() : offered_configs(step_from_name(options.kernel));
+  std::vector<GemmConfig> configs = offered_configs();
+  if (!options.kernel.empty()) {
+    const int step = step_from_name(options.kernel);
+    std::erase_if(configs, [&](const GemmConfig& config) { return config.step != step; });
+  }
   Json list = Json::array();
   context.text =
-      fmt::format("{:<18} {:<8} {:>6} {:>12}  {:<8} {:>9}  {:<7} {:>7} {:>13}\n", "kernel", "tile", "stages",
-                  "at most", "cluster", "in flight", "output", "threads", "shared bytes");
+      fmt::format("{:<18} {:<8} {:>6} {:>12}  {:<8} {:>9}  {:<7} {:>7} {:>13}  {}\n", "kernel", "tile",
+                  "stages", "at most", "cluster", "in flight", "output", "threads", "shared bytes", "form");
   for (const GemmConfig& config : configs) {
     const std::string tile = extents_text(config.tile_m, config.tile_n),
                       cluster = extents_text(config.cluster_m, config.cluster_n);
-    context.text +=
-        fmt::format("{:<18} {:<8} {:>6} {:>12}  {:<8} {:>9}  {:<7} {:>7} {:>13}\n", step_name(config.step),
-                    tile, config.stages, most_stages(config), cluster, config.in_flight, output_name(config),
-                    config.threads(), config.shared_bytes());
+    context.text += fmt::format("{:<18} {:<8} {:>6} {:>12}  {:<8} {:>9}  {:<7} {:>7} {:>13}  {}\n",
+                                step_name(config.step), tile, config.stages, most_stages(config), cluster,
+                                config.in_flight, output_name(config), config.threads(),
+                                config.shared_bytes(), form_text(config.form));
     list.push_back({{"kernel", step_name(config.step)},
                     {"step", config.step},
                     {"tile", tile},
@@ -201,6 +218,7 @@ void list_configs(Context& context, const KernelOptions& options) {
                     {"cluster", cluster},
                     {"in_flight", config.in_flight},
                     {"output", output_name(config)},
+                    {"form", form_text(config.form)},
                     {"threads", config.threads()},
                     {"shared_bytes", config.shared_bytes()}});
   }

@@ -65,7 +65,7 @@ GemmOperands operands_of(const Problem& problem) {
   operands.c = problem.c;
   if (problem.kind == Kind::masked) operands.groups = problem.masked_m;
   if (problem.kind == Kind::contiguous) {
-    operands.by_ends = !problem.group_ends.empty();
+    operands.by_ends = problem.m > 0 && problem.m_indices.empty();  // there may be no group
     operands.groups = operands.by_ends ? problem.group_ends : problem.m_indices;
   }
   return operands;

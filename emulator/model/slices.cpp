@@ -31,7 +31,7 @@ GemmSlice row_slice(const Problem& p, std::int64_t group_a, std::int64_t row, st
 }
 
 void contiguous_slices(const Problem& p, std::vector<GemmSlice>& out) {
-  if (!p.group_ends.empty()) {
+  if (p.m_indices.empty()) {  // there are rows, so there are group_ends, perhaps of no group
     std::int64_t end = 0;
     for (std::size_t g = 0; g < p.group_ends.size(); ++g) {
       const std::int64_t start = scale_block * scale_blocks(end), next = p.group_ends[g];

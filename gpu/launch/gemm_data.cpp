@@ -119,10 +119,11 @@ void check_operands(const LaunchPlan& plan, const GemmOperands& operands, const 
   const bool of_rows = plan.is(Grouping::contiguous) && !operands.by_ends;
   const bool grouped = plan.is(Grouping::masked) || plan.is(Grouping::contiguous);
   need("the array of groups", operands.groups.size(), of_rows ? plan.m : grouped ? plan.groups : 0);
-  if (!plan.config.trace || plan.grid_x == 0) return;
+  if (!plan.config.trace) return;
   if (trace.group >= plan.groups) {
-    throw Error(fmt::format("there is no group {}; needed is one of 0 to {}", trace.group, plan.groups - 1));
+    throw Error(fmt::format("there is no group {}; the problem has {}", trace.group, plan.groups));
   }
+  if (plan.grid_x == 0) return;
   const std::vector<i64> rows = plan.product.expected_rows();
   check_trace_tile(plan.config, rows[trace.group], plan.n, trace.tile_m, trace.tile_n);
 }

@@ -170,8 +170,10 @@ LaunchPlan plan_gemm(const Product& product, const GemmConfig& config, u32 multi
   plan.m = extent(product.m, "M");
   plan.n = extent(product.n, "N");
   plan.k = extent(k, "K");
-  extent(product.groups * (product.m + 3), "the number of rows in all groups");
-  extent(product.groups * (product.n + 3), "the number of rows of B in all groups");
+  if (plan.has_rooms() || plan.along_k()) {
+    extent(product.groups * (product.m + 3), "the number of rows in all groups");
+  }
+  if (!plan.along_k()) extent(product.groups * (product.n + 3), "the number of rows of B in all groups");
   plan.threads = plan.config.threads();
   plan.shared_bytes = plan.config.shared_bytes();
   plan.a_stride = plan.b_stride = config.step == 1 ? plan.k : std::max<u64>(rounded_up(plan.k, 16), 16);

@@ -74,6 +74,45 @@ TEST_CASE("a configuration of one's own, by name of the step") {
   CHECK(file.metadata.at("kernels").size() == 18);
 }
 
+TEST_CASE("grouped problems, 1D1D and c: the model's bits, what is said of the kernel, and a group's trace") {
+  const Folder folder;
+  const char* const problems[] = {
+      "--kind contiguous --groups 200,0,56,192 --n 24 --k 144 --padding nan",
+      "--kind contiguous --groups 3,5 --group-ends --n 24 --k 144 --b-block 1x128",
+      "--kind masked --groups 3,0,64 --max-m 70 --n 24 --k 144 --padding nan",
+      "--kind batched --groups 2 --m 7 --n 9 --k 144",
+      "--kind k-grouped --groups 200,0,56 --m 70 --n 24 --with-c",
+      "--kind 1d1d --m 70 --n 24 --k 144 --with-c"};
+  for (const char* options : problems) {
+    INFO(options);
+    const std::string problem = make_problem(folder, options);
+    for (const std::string output : {"bf16", "f32"}) {
+      const auto model = run_engine(folder, problem, "--output " + output);
+      CHECK(run_engine(folder, problem, "--engine machine --output " + output) == model);
+      CHECK(run_engine(folder, problem,
+                       "--engine machine --kernel 9 --multiprocessors 3 --output " + output) == model);
+    }
+  }
+  const std::string problem = make_problem(folder, problems[2]), trace = folder / "t.safetensors";
+  const std::string command = "gemm " + problem + " -o " + (folder / "d.safetensors") +
+                              " --engine machine --kernel 8 --tile 64x16 --trace " + trace + " --trace-tile ";
+  CHECK_THAT(succeeds(command + "2,0,1"), contains_text("a trace of tile 0,1 of group 2"));
+  const fp8twin::TensorFile file = fp8twin::read_tensor_file(trace);
+  CHECK(file.metadata.at("grouping") == "masked");
+  CHECK(file.metadata.at("trace_group") == "2");
+  CHECK(file.metadata.at("trace_tile") == "0,1");
+  CHECK(file.metadata.at("m") == "64");
+  const auto output = file.at("output").as<std::uint16_t>();
+  const fp8twin::TensorFile result = fp8twin::read_tensor_file(folder / "d.safetensors");
+  const auto d = result.at("d").as<std::uint16_t>();
+  for (std::size_t row = 0; row < 64; ++row) CHECK(output[16 * row] == d[(2 * 70 + row) * 24 + 16]);
+  refuses(command + "3,0,0", "--trace-tile: there is no group 3; the problem has 3");
+  refuses(command + "1,0,0",
+          "--trace-tile: there is no tile 0,0; needed is a tile of D, counted from 0: D is 0 x 24");
+  refuses(command + "2,1,0", "there is no tile 1,0");
+  refuses(command + "0", "two integers such as 0,1 are needed, or three, such as 2,0,1: in group 2");
+}
+
 TEST_CASE("nothing to add, nothing to multiply") {
   const Folder folder;
   for (const char* extents : {"--m 0 --n 8 --k 128", "--m 4 --n 0 --k 128", "--m 5 --n 24 --k 0"}) {
@@ -143,13 +182,21 @@ TEST_CASE("the help says which clusters there are, and what else decides the cho
 
 TEST_CASE("what is offered, of all steps and of one") {
   std::set<int> steps;
+  std::set<std::string> forms, different;
   const nlohmann::json all = answer("gemm --list-configs");
   for (const auto& config : all["configs"]) {
     steps.insert(config["step"].get<int>());
     CHECK(config["shared_bytes"].get<int>() <= 227 * 1024);
     CHECK(config["in_flight"].get<int>() >= 1);
     if (config["step"] < 8) CHECK(config["in_flight"] == 1);
+    if (config["step"] < 8) CHECK(config["form"] == "-");
+    forms.insert(config["form"].get<std::string>());
+    different.insert(config.dump());
   }
+  CHECK(forms == std::set<std::string>{"-", "c", "1d1d", "1d1d, c", "batched", "batched, 1d1d", "contiguous",
+                                       "contiguous, 1d1d", "masked", "masked, 1d1d", "along_k", "along_k, c",
+                                       "along_k, 1d1d", "along_k, 1d1d, c"});
+  CHECK(different.size() == all["configs"].size());
   CHECK(steps == std::set<int>{1, 2, 3, 4, 5, 6, 7, 8, 9});
   const nlohmann::json one = answer("gemm --list-configs --kernel gemm_3_stages");
   REQUIRE_FALSE(one["configs"].empty());

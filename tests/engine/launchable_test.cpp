@@ -1,169 +1,105 @@
-// Every kind of problem, every form, on every engine: the model's bits, the edges of groups among them.
-#include <cstring>
-#include <string>
-
-#include "emulator/cli/random_problem.hpp"
+// A problem as the kernels see it: its form, its extents, rows and arrays of groups, for every kind.
 #include "emulator/engine/launchable.hpp"
+
 #include "tests/catch.hpp"
-#include "tests/engine/engines_here.hpp"
+#include "tests/engine/grouped_problem.hpp"
 
 using namespace fp8twin;
+using test::Case;
+using test::none;
 
 namespace {
 
-struct Case {
-  const char* kind;
-  const char* groups;
-  i64 m, n, k;
-  i64 max_m = cli::not_given;
-  const char* b_block = "";
-  bool with_c = false, group_ends = false;
-  const char* padding = "";
-  const char* gaps = "";
-};
-
-Problem problem_of(const Case& c, Distribution distribution, std::uint64_t seed) {
-  cli::ExtentOptions options;
-  options.m = c.m;
-  options.n = c.n;
-  options.k = c.k;
-  options.max_m = c.max_m;
-  options.with_c = c.with_c;
-  options.group_ends = c.group_ends;
-  options.padding = c.padding;
-  options.b_block = c.b_block;
-  options.gaps = c.gaps;
-  const cli::RandomProblem random(cli::problem_extents(c.kind, c.groups, options), distribution, seed, 1);
-  return read_problem(random.file("problem", {}));
-}
-
-constexpr i64 none = cli::not_given;
-
-// Sizes that begin and end at the edges of slabs (64), of padding (128) and of tiles (256).
-const Case cases[] = {
-    {"contiguous", "200,0,56,192", none, 72, 200, none, "", false, false, "nan"},
-    {"contiguous", "200,0,56,192", none, 40, 130, none, "1x128", false, true, "nan"},
-    {"contiguous", "1,257,64,0", none, 24, 300, none, "", false, false, "nan", "1,0,2,0,1"},
-    {"contiguous", "0,0,0", 300, 24, 128, none, "", false, true, "nan"},
-    {"masked", "3,0,64", none, 72, 200, 64, "", false, false, "nan"},
-    {"masked", "65,127,0,1", none, 33, 257, 130, "1x128", false, false, "nan"},
-    {"masked", "0,0", none, 16, 128, 7, "", false, false, "nan"},
-    {"masked", "9,2", none, 24, 0, 9},
-    {"batched", "3", 65, 40, 272},
-    {"batched", "2", 7, 17, 129, none, "1x128"},
-    {"k-grouped", "200,0,56,1,129", 70, 40, none},
-    {"k-grouped", "200,0,128", 33, 24, none, none, "128x128", true},
-    {"k-grouped", "0,0", 20, 16, none, none, "1x128", true},
-    {"1d1d", "", 130, 72, 300},
-    {"1d1d", "", 65, 33, 129, none, "", true},
-    {"1d1d", "", 5, 16, 0, none, "", true},
-    {"1d1d", "", 300, 40, 0, none, "", true},
-    {"1d2d", "", 130, 136, 200, none, "", true},
-};
-
-/// One of each loop: a stream of one and of two slabs, batches, clusters, operands swapped.
-std::vector<GemmConfig> some_configs(const ProductForm& form, bool f32) {
-  std::vector<GemmConfig> configs = {{.step = 8, .tile_m = 128, .tile_n = 32, .cluster_n = 2},
-                                     {.step = 8, .tile_m = 256, .tile_n = 16},
-                                     {.step = 8, .tile_m = 64, .tile_n = 24, .cluster_m = 1, .in_flight = 4},
-                                     {.step = 8, .tile_m = 192, .tile_n = 16, .cluster_m = 2},
-                                     {.step = 9, .tile_m = 64, .tile_n = 16, .in_flight = 2},
-                                     {.step = 9, .tile_m = 128, .tile_n = 24, .cluster_n = 2}};
-  for (GemmConfig& config : configs) {
-    config.output_f32 = f32;
-    config.form = form;
-    config.stages = 2;
-  }
-  return configs;
-}
-
-std::string refusal(Engine& engine, const Problem& problem, const RunOptions& options) {
-  try {
-    engine.run(problem, DType::bf16, options);
-  } catch (const Error& error) {
-    return error.what();
-  }
-  return "nothing was refused";
-}
+Problem problem(const Case& c) { return problem_of(c, Distribution::ones, 1); }
 
 }  // namespace
 
-TEST_CASE("every kind on every engine: the model's bits; padding of NaN reaches nothing") {
-  const auto model = make_engine("model");
-  const auto engines = test::engines_here();
-  std::uint64_t seed = 0;
-  for (const Case& each : cases) {
-    for (const Distribution distribution : {Distribution::normal, Distribution::adversarial}) {
-      const Problem problem = problem_of(each, distribution, ++seed);
-      for (const DType output : {DType::bf16, DType::f32}) {
-        const std::vector<std::byte> expected = model->run(problem, output, {}).d;
-        for (const auto& engine : engines) {
-          if (!engine->runs_kernels()) continue;
-          const std::vector<GemmConfig> configs =
-              some_configs(product_of(problem).form, output == DType::f32);
-          const GemmConfig& config = configs[seed % configs.size()];
-          INFO(engine->name() << ", " << each.kind << " " << each.groups << ", M " << each.m << ", N "
-                              << each.n << ", K " << each.k << ", " << config.name());
-          RunOptions options{.threads = 1, .config = config, .multiprocessors = 4};
-          options.schedule_seed = seed;
-          CHECK((engine->run(problem, output, options).d == expected));
-        }
-      }
-    }
-  }
+TEST_CASE("forms: the kind's grouping, scales of B, c") {
+  CHECK(product_form(Kind::dense_1d2d, 128, false) == ProductForm{});
+  CHECK(product_form(Kind::dense_1d1d, 1, true) == ProductForm{Grouping::none, true, true});
+  CHECK(product_form(Kind::batched, 128, false) == ProductForm{Grouping::batched});
+  CHECK(product_form(Kind::contiguous, 1, false) == ProductForm{Grouping::contiguous, true});
+  CHECK(product_form(Kind::masked, 128, false) == ProductForm{Grouping::masked});
+  CHECK(product_form(Kind::k_grouped, 1, true) == ProductForm{Grouping::along_k, true, true});
 }
 
-TEST_CASE("rows that no group has are zero, though the operands' are NaN") {
-  const Problem contiguous = problem_of(cases[0], Distribution::normal, 5);
-  for (const auto& engine : test::engines_here()) {
-    RunOptions options{.threads = 1, .config = some_configs(product_of(contiguous).form, false)[0]};
-    options.multiprocessors = 4;
-    const std::vector<std::byte> d = engine->run(contiguous, DType::bf16, options).d;
-    i64 not_zero = 0, padding = 0;
-    for (i64 row = 0; row < contiguous.m; ++row) {
-      if (contiguous.m_indices[static_cast<std::size_t>(row)] >= 0) continue;
-      ++padding;
-      for (i64 i = 2 * row * contiguous.n; i < 2 * (row + 1) * contiguous.n; ++i) {
-        not_zero += d[static_cast<std::size_t>(i)] != std::byte{0};
-      }
-    }
-    CHECK(padding == 56 + 72 + 64);
-    CHECK(not_zero == 0);
-  }
-}
-
-TEST_CASE("the trace of a group is that of its product alone") {
-  const auto machine = make_engine("machine");
-  const Problem batched = problem_of(cases[8], Distribution::normal, 9);
-  Problem second = batched;
-  second.kind = Kind::dense_1d2d;
-  second.groups = 1;
-  const auto part = [](auto span, i64 count) {
-    return span.subspan(static_cast<std::size_t>(count), static_cast<std::size_t>(count));
+TEST_CASE("products: extents, and the rows of each group that count where the host knows them") {
+  struct Row {
+    Case problem;
+    i64 m, k, groups;
+    std::vector<i64> rows, k_sizes;
   };
-  second.a = part(batched.a, batched.m * batched.k);
-  second.b = part(batched.b, batched.n * batched.k);
-  second.a_scale = part(batched.a_scale, batched.m * batched.k_blocks());
-  second.b_scale = part(batched.b_scale, batched.k_blocks());
-  RunOptions options{.threads = 1, .config = {.step = 8, .tile_m = 64, .tile_n = 16, .stages = 3}};
-  options.config.trace = true;
-  options.multiprocessors = 2;
-  options.trace_tile_n = 1;  // a tile over the group's end would hold the next group's rows, too
-  const RunResult alone = machine->run(second, DType::bf16, options);
-  options.trace_group = 1;
-  CHECK((machine->run(batched, DType::bf16, options).trace == alone.trace));
-  options.trace_group = 3;
-  CHECK_THAT(refusal(*machine, batched, options), contains_text("there is no group 3"));
+  const Row table[] = {
+      {{"1d2d", "", 5, 8, 130}, 5, 130, 1, {}, {}},
+      {{"batched", "3", 5, 8, 130}, 5, 130, 3, {}, {}},
+      {{"contiguous", "200,0,56,192", none, 8, 130}, 640, 130, 4, {200, 0, 56, 192}, {}},
+      {{"contiguous", "200,0,56,192", 624, 8, 130, none, "", false, true},
+       624,
+       130,
+       4,
+       {200, 0, 56, 192},
+       {}},
+      {{"contiguous", "128,0,1", none, 8, 130, none, "", false, true}, 256, 130, 3, {128, 0, 1}, {}},
+      {{"contiguous", "0,7", none, 8, 130, none, "", false, false, "", "2,1,1"}, 640, 130, 2, {0, 7}, {}},
+      {{"masked", "3,0,64", none, 8, 130, 70}, 70, 130, 3, {3, 0, 64}, {}},
+      {{"k-grouped", "200,0,56", 5, 8, none}, 5, 256, 3, {}, {200, 0, 56}}};
+  for (const Row& each : table) {
+    INFO(each.problem.text());
+    const Problem p = problem(each.problem);
+    const Product product = product_of(p);
+    CHECK(product.m == each.m);
+    CHECK(product.n == 8);
+    CHECK(product.k == each.k);
+    CHECK(product.groups == each.groups);
+    CHECK(product.rows == each.rows);
+    CHECK(product.k_sizes == each.k_sizes);
+    CHECK(product.form == product_form(p.kind, p.b_scale_rows, p.has_c));
+  }
 }
 
-TEST_CASE("kernels say what they do not take") {
-  const auto machine = make_engine("machine");
-  const Problem masked = problem_of(cases[4], Distribution::normal, 1);
-  for (int step = first_step; step < 8; ++step) {
-    RunOptions options{.threads = 1, .config = default_config(step, 64, 72, 200, false, 4)};
-    CHECK_THAT(refusal(*machine, masked, options), contains_text("accepted from step 8 on are groups"));
-  }
-  Problem many = masked;
+TEST_CASE("rows to expect where nobody knows them: all of each D, or an even share of contiguous ones") {
+  CHECK(Product{.form = {}, .m = 7}.expected_rows() == std::vector<i64>{7});
+  CHECK(Product{.form = {Grouping::masked}, .m = 7, .groups = 2}.expected_rows() == std::vector<i64>{7, 7});
+  CHECK(Product{.form = {Grouping::contiguous}, .m = 7, .groups = 2}.expected_rows() ==
+        std::vector<i64>{4, 4});
+  CHECK(Product{.form = {Grouping::contiguous}, .m = 7, .groups = 0}.expected_rows().empty());
+}
+
+TEST_CASE("K blocks of a group along K: rounded up, one at least") {
+  CHECK(k_blocks_taken(0) == 1);
+  CHECK(k_blocks_taken(1) == 1);
+  CHECK(k_blocks_taken(128) == 1);
+  CHECK(k_blocks_taken(129) == 2);
+}
+
+TEST_CASE("operands: the problem's own arrays, and the one that says the groups") {
+  const auto groups_of = [](const Problem& p) {
+    const GemmOperands operands = operands_of(p);
+    CHECK(operands.a.data() == p.a.data());
+    CHECK(operands.b_scale.data() == p.b_scale.data());
+    CHECK(operands.c.data() == p.c.data());
+    CHECK(operands.by_ends == !p.group_ends.empty());
+    return std::vector<i32>(operands.groups.begin(), operands.groups.end());
+  };
+  CHECK(groups_of(problem({"masked", "3,0,64", none, 8, 130, 70})) == std::vector<i32>{3, 0, 64});
+  CHECK(groups_of(problem({"contiguous", "2,1", none, 8, 130, none, "", false, true})) ==
+        std::vector<i32>{2, 129});
+  CHECK(groups_of(problem({"contiguous", "2,1", 129, 8, 130})).size() == 129);
+  CHECK(groups_of(problem({"batched", "3", 5, 8, 130})).empty());
+  CHECK(groups_of(problem({"k-grouped", "3,5", 5, 8, none, none, "", true})).empty());
+
+  Problem of_no_group;
+  of_no_group.kind = Kind::contiguous;
+  of_no_group.m = 5;
+  CHECK(operands_of(of_no_group).by_ends);
+}
+
+TEST_CASE("more groups than a launch takes are a sentence") {
+  Problem many;
+  many.kind = Kind::batched;
+  many.groups = most_groups;
+  CHECK_NOTHROW(product_of(many));
   many.groups = most_groups + 1;
-  CHECK_THAT(refusal(*machine, many, {}), contains_text("the kernels take 65536 at most"));
+  CHECK_THROWS_WITH(product_of(many),
+                    "has 65537 groups; the kernels take 65536 at most, engine model any number");
 }

@@ -69,6 +69,40 @@ TEST_CASE("whatever the shape, the card and the output: something offered, which
   }
 }
 
+TEST_CASE("whatever the form, the groups and the card: something offered, which fits the card and plans") {
+  const std::vector<i64> rows[] = {{}, {0}, {1}, {0, 0, 3}, {200, 0, 56, 192}, {4096, 4096}, {20, 20, 20}};
+  for (const ProductForm& form : product_forms()) {
+    for (const std::vector<i64>& groups : rows) {
+      for (const bool known : {true, false}) {
+        Product product{
+            .form = form, .m = 4096, .n = 2112, .k = 512, .groups = static_cast<i64>(groups.size())};
+        if (form.grouping == Grouping::none) product.groups = 1;
+        if (form.grouping == Grouping::along_k) product.k_sizes = groups;
+        const bool of_rows = form.grouping == Grouping::contiguous || form.grouping == Grouping::masked;
+        if (of_rows && known) product.rows = groups;
+        if (form.grouping == Grouping::contiguous) product.m = 8192;
+        for (const bool f32 : {false, true}) {
+          for (const u32 multiprocessors : {1u, 3u, 132u}) {
+            const GemmConfig config = choose_config(product, f32, multiprocessors);
+            INFO(config.name() << ", " << groups.size() << " groups, on " << multiprocessors);
+            const std::vector<GemmConfig> offered = offered_configs(config.step, form);
+            CHECK(std::find(offered.begin(), offered.end(), config) != offered.end());
+            CHECK(config.output_f32 == f32);
+            CHECK(config.cluster_m * config.cluster_n <= multiprocessors);
+            CHECK(config == choose_config(product, f32, multiprocessors));
+            CHECK_NOTHROW(plan_gemm(product, config, multiprocessors));
+            const Estimate e = estimate(product, config, multiprocessors);
+            CHECK(std::isfinite(e.total));
+            CHECK(why(e).find('\n') == std::string::npos);
+            for (const int step : {8, 9})
+              CHECK(choose_config(step, product, f32, multiprocessors).step == step);
+          }
+        }
+      }
+    }
+  }
+}
+
 TEST_CASE("an estimate is the sum of its parts, and no less than any bound") {
   for (const Shape& shape : shapes()) {
     for (const GemmConfig& config : offered_configs(8)) {

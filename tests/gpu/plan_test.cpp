@@ -2,6 +2,7 @@
 #include "gpu/launch/plan.hpp"
 
 #include <algorithm>
+#include <random>
 #include <set>
 #include <string>
 
@@ -168,7 +169,10 @@ TEST_CASE("what is not accepted is refused in a sentence that says what is") {
 TEST_CASE("a plan pads what TMA needs, and covers D") {
   for (const GemmConfig& config : offered_configs()) {
     for (const auto& [m, n, k] : {std::tuple<i64, i64, i64>{1, 1, 1}, {129, 201, 333}, {4096, 7168, 2048}}) {
-      const LaunchPlan plan = plan_gemm(m, n, k, config, 132);
+      Product product{.form = config.form, .m = m, .n = n, .k = k};
+      if (config.form.grouping != Grouping::none) product.groups = 3;
+      if (config.form.grouping == Grouping::along_k) product.k_sizes = {k / 2, 0, k - k / 2};
+      const LaunchPlan plan = plan_gemm(product, config, 132);
       INFO(config.name() << " " << m << " " << n << " " << k);
       CHECK(plan.grid_x % plan.cluster == 0);
       if (config.step >= 5) {
@@ -204,6 +208,67 @@ TEST_CASE("extents beyond what a kernel takes are refused; empty ones launch not
   CHECK(plan_gemm(0, 8, 8, config, 132).grid_x == 0);
   CHECK(plan_gemm(8, 0, 8, config, 132).grid_x == 0);
   CHECK(plan_gemm(8, 8, 0, config, 132).grid_x == 1);
+}
+
+TEST_CASE("rows are counted where arrays have them: of rooms and of each D; of B but along K") {
+  const GemmConfig config{.step = 8, .tile_m = 64, .tile_n = 16, .stages = 2};
+  const auto refused = [&](Grouping grouping, i64 m, i64 n, i64 groups) -> std::string {
+    Product many{.form = {.grouping = grouping}, .m = m, .n = n, .k = 128, .groups = groups};
+    if (grouping == Grouping::along_k) many.k_sizes.assign(static_cast<std::size_t>(groups), 0);
+    try {
+      plan_gemm(many, config, 132);
+    } catch (const Error& error) {
+      return error.what();
+    }
+    return "";
+  };
+  CHECK(refused(Grouping::contiguous, 1 << 20, 16, 4096) == "");
+  CHECK(refused(Grouping::along_k, 16, 1 << 20, 4096) == "");
+  for (const Grouping grouping : {Grouping::batched, Grouping::masked, Grouping::along_k}) {
+    CHECK_THAT(refused(grouping, 1 << 20, 16, 4096), contains_text("the number of rows in all groups is"));
+  }
+  for (const Grouping grouping : {Grouping::batched, Grouping::masked, Grouping::contiguous}) {
+    CHECK_THAT(refused(grouping, 16, 1 << 20, 4096),
+               contains_text("the number of rows of B in all groups is"));
+  }
+  CHECK(refused(Grouping::masked, 1, 1, most_groups) == "");
+  CHECK(refused(Grouping::masked, 1, 1, most_groups + 1) ==
+        "there are 65537 groups; the kernels take 0 to 65536");
+}
+
+TEST_CASE(
+    "a grid is no smaller than the clusters of all groups' tiles, where it need not be, and none for no "
+    "group") {
+  std::mt19937 generator(3);
+  for (const int step : {8, 9}) {
+    const GemmConfig config{
+        .step = step, .tile_m = 64, .tile_n = 24, .stages = 2, .cluster_m = 1, .cluster_n = 2};
+    const u32 rows_of_cluster = config.rows_of_d() * (step == 8 ? 1 : 2),
+              columns_of_cluster = config.columns_of_d() * (step == 8 ? 2 : 1);
+    for (u32 turn = 0; turn < 50; ++turn) {
+      std::vector<i64> rows(generator() % 9);
+      i64 m = 0, clusters = 0;
+      const i64 n = static_cast<i64>(1 + generator() % 300);
+      for (i64& each : rows) {
+        each = static_cast<i64>(generator() % 5 == 0 ? 0 : generator() % 200);
+        m += (each + 127) / 128 * 128;
+        clusters += (each + rows_of_cluster - 1) / rows_of_cluster *
+                    ((n + columns_of_cluster - 1) / columns_of_cluster);
+      }
+      const i64 groups = static_cast<i64>(rows.size());
+      for (const Grouping grouping : {Grouping::contiguous, Grouping::masked}) {
+        const LaunchPlan plan = plan_gemm({.form = {.grouping = grouping},
+                                           .m = grouping == Grouping::masked ? 200 : m,
+                                           .n = n,
+                                           .k = 128,
+                                           .groups = groups},
+                                          config, 1 << 20);
+        INFO(groups << " groups, " << m << " x " << n << ", step " << step);
+        CHECK(plan.grid_x >= 2 * clusters);
+        CHECK((plan.grid_x == 0) == (groups == 0 || (grouping == Grouping::contiguous && m == 0)));
+      }
+    }
+  }
 }
 
 TEST_CASE("the default is accepted, and small where D is") {

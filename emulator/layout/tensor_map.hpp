@@ -15,7 +15,7 @@
 // padding and the copies that fault are recorded: tests/golden/layouts.json, docs/layouts.md.
 //
 // Modelled: tiled mode, rank 1 to 3, packed elements, no interleave, fill with zeros. Not modelled: im2col, rank 4 and 5,
-// element strides, NaN fill.
+// element strides, NaN fill; and that the card's store ends on a multiple of 16 bytes where a row does not (docs/layouts.md).
 #pragma once
 
 #include "emulator/layout/integers.hpp"

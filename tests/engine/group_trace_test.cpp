@@ -132,12 +132,11 @@ TEST_CASE("the trace of a group is that of its product alone, for every kind in 
       const std::vector<std::uint32_t> groups = groups_of_slices(problem);
       REQUIRE(all.size() == groups.size());
       for (std::size_t i = 0; i < all.size(); ++i) {
-        if (all[i].m == 0) continue;
+        if (all[i].m == 0 || ++turn % test::one_of != 0) continue;
         const Alone alone(all[i]);
         const bool f32 = (turn / 6 + turn) % 2 == 1;
         check(*engine, problem, alone.problem, groups[i],
               test::some_configs(product_of(problem).form, f32)[turn % 6]);
-        ++turn;
       }
     }
   }

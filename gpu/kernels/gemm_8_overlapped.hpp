@@ -3,7 +3,7 @@
 //   tile_m   consumer warpgroups   slabs of each    registers of P and total, tile_n = 128
 //   64       1                     1                64 in_flight + 64
 //   128      2                     1                64 in_flight + 64
-//   192      3                     1                64 + 64 of 160
+//   192      3                     1                64 + 64 of 152
 //   256      2                     2                64 + 128 of 232
 //
 // New against step 7: the stream of units, A's scales by TMA, clusters of more than two, the group of the raster chosen by

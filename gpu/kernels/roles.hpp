@@ -8,8 +8,8 @@
 //                after     40  232 232: P and total of 192 columns are 192 registers
 //                one consumer warpgroup: 256 threads have up to 255 each. They give and take all the same: ptxas then
 //                knows the consumers' code for uniform, and keeps descriptors out of vector registers
-//                three of them, 512 threads:  128 128 128 128  ->  32 160 160 160
-//                groups: the producer's warpgroup walks over them, and stores rows:  56 224 224,  56 152 152 152
+//                three of them, 512 threads:  128 128 128 128  ->  56 152 152 152
+//                groups: the producer's warpgroup walks over them, and stores rows:  56 224 224
 #pragma once
 
 #include "gpu/kernels/arguments.hpp"
@@ -26,8 +26,7 @@ FP8TWIN_DEVICE void give_registers(Config config) {
   if (consumers == 1 && groups) setmaxnreg_dec<96>();
   if (consumers == 2 && !groups) setmaxnreg_dec<40>();
   if (consumers == 2 && groups) setmaxnreg_dec<56>();
-  if (consumers == 3 && !groups) setmaxnreg_dec<32>();
-  if (consumers == 3 && groups) setmaxnreg_dec<56>();
+  if (consumers == 3) setmaxnreg_dec<56>();
 }
 
 /// By all consumers.
@@ -38,8 +37,7 @@ FP8TWIN_DEVICE void take_registers(Config config) {
   if (consumers == 1) setmaxnreg_inc<256>();
   if (consumers == 2 && !groups) setmaxnreg_inc<232>();
   if (consumers == 2 && groups) setmaxnreg_inc<224>();
-  if (consumers == 3 && !groups) setmaxnreg_inc<160>();
-  if (consumers == 3 && groups) setmaxnreg_inc<152>();
+  if (consumers == 3) setmaxnreg_inc<152>();
 }
 
 /// Where the 64 rows of A of this consumer's warpgroup begin.

@@ -40,7 +40,7 @@ Moved moved_registers(const std::string& kernel) {
     case 64:
       return {128 * (40 + 256), 256};
     case 192:
-      return {128 * (32 + 3 * 160), 512};
+      return {128 * (56 + 3 * 152), 512};
     default:
       return {128 * (40 + 2 * 232), 384};
   }

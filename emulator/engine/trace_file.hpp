@@ -6,8 +6,9 @@
 //
 // Of step 9 a_tile has rows of B, b_tile rows of A, and the output is a tile of D transposed.
 //
-// Metadata: kind "trace", m, n, k, kernel, tile, stages, cluster, from step 8 on in_flight, output, trace_tile, of grouped problems trace_group, and
-// kernels, the digest of the kernels' sources. emulator/report/trace.hpp reads it; docs/files.md has the page.
+// Metadata: kind "trace", m, n, k, kernel, tile, stages, cluster, from step 8 on in_flight, output, trace_tile, of grouped
+// problems trace_group, and kernels, the digest of the kernels' sources. emulator/report/trace.hpp reads it; docs/files.md has
+// the page.
 #pragma once
 
 #include <cstdint>

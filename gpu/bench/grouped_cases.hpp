@@ -23,7 +23,6 @@ struct GroupedCase {
   double aim = 0;         // as a part of the unscaled GEMM's rate, or of the stream's; 0: none
   double published = 0;   // operations or bytes a second; 0: none
   bool by_bytes = false;  // aim and published are of bytes
-  std::string with = {};  // in the kernel in front: "m_indices", where groups are found first
 
   bool output_f32() const { return product.form.b_scale_per_row; }
   double operations() const;

@@ -36,12 +36,16 @@ std::string read_text(const std::string& path) {
   return text.str();
 }
 
+/// Which generated part of a page this run replaces.
+std::string part_of_page(const BenchOptions& options) {
+  return options.grouped ? "fp8twin_gpu_bench --grouped" : "fp8twin_gpu_bench";
+}
+
 /// What cannot be written is said before a card is asked for.
 void check_outputs(const BenchOptions& options) {
   if (!options.table.empty()) const AtomicFile table(options.table);
   if (options.page.empty()) return;
-  with_generated(read_text(options.page),
-                 options.grouped ? "fp8twin_gpu_bench --grouped" : "fp8twin_gpu_bench", "");
+  with_generated(read_text(options.page), part_of_page(options), "");
   const AtomicFile page(options.page);
 }
 
@@ -76,9 +80,9 @@ int run(const BenchOptions& options, std::vector<std::string> passed_on) {
     fmt::print("\n{}", table);
     if (!options.table.empty()) write_text(options.table, table);
     if (!options.page.empty()) {
-      write_text(options.page, with_generated(read_text(options.page), "fp8twin_gpu_bench --grouped", table));
+      write_text(options.page, with_generated(read_text(options.page), part_of_page(options), table));
     }
-    return 0;
+    return session.failed ? 1 : 0;
   }
   if (options.latency) {
     register_latency_benchmarks(session);
@@ -100,7 +104,7 @@ int run(const BenchOptions& options, std::vector<std::string> passed_on) {
   }
   if (!options.table.empty()) write_text(options.table, table);
   if (!options.page.empty()) {
-    write_text(options.page, with_generated(read_text(options.page), "fp8twin_gpu_bench", table));
+    write_text(options.page, with_generated(read_text(options.page), part_of_page(options), table));
   }
   i64 differ = 0;
   for (const Row& row : session.rows) {

@@ -53,7 +53,7 @@ class Session {
   CublasLt cublaslt;
   Problems problems;
   std::vector<Row> rows;
-  bool failed = false;           // a benchmark ended with an Error
+  bool failed = false;           // a benchmark ended with an Error, or grouped and apart gave other bits
   std::string cublaslt_kernels;  // of the shape timed last
 
   /// The buffer and the clock for kernels' durations.

@@ -5,7 +5,7 @@
 //     1D1D     column by column: a column of D is a 1D2D product with N = 1
 //   D = c + product: the product is checked without c, then c is added on the host, once rounded (tests/golden/reduce.json has
 //   what the card's adding store does)
-//   rows that no group has: zero
+//   BF16 with c                   what rounding the FP32 d to BF16 gives, by integers
 //
 // Every configuration that is offered for the problem's form must give the same bits.
 #include <fmt/format.h>
@@ -155,6 +155,19 @@ std::vector<u8> with_c_added(std::span<const float> c, const std::vector<u8>& pr
   return sums;
 }
 
+/// FP32 rounded to BF16, to nearest even; every NaN 0x7fff.
+std::vector<u8> rounded_to_bf16(const std::vector<u8>& f32) {
+  std::vector<u8> codes(f32.size() / 2);
+  for (std::size_t i = 0; i < codes.size() / 2; ++i) {
+    u32 bits;
+    std::memcpy(&bits, f32.data() + 4 * i, 4);
+    const bool nan = (bits & 0x7fffffffu) > 0x7f800000u;
+    const u16 code = nan ? u16{0x7fff} : static_cast<u16>((bits + 0x7fff + (bits >> 16 & 1)) >> 16);
+    std::memcpy(codes.data() + 2 * i, &code, 2);
+  }
+  return codes;
+}
+
 }  // namespace
 
 int grouped(Session& session, const std::string& folder, const std::vector<std::string>& files) {
@@ -174,6 +187,7 @@ int grouped(Session& session, const std::string& folder, const std::vector<std::
     const Ran bf16 = run_everywhere(session, problem, name, false, problem.has_c);
     if (problem.has_c) {
       differ += f32.d != with_c_added(problem.c, product.d);
+      differ += bf16.d != rounded_to_bf16(f32.d);
     } else {
       differ += differing_from_oracle(session, problem, bf16.d, false, outputs);
     }

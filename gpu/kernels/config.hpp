@@ -22,7 +22,7 @@ enum class Grouping : u32 {
   batched,     // as many products of one size
   contiguous,  // groups of rows, one after the other
   masked,      // room for m rows in each group, of which the first few count
-  along_k,     // a product for each range of K blocks
+  along_k,     // a product for each range of K blocks: the kind k-grouped
 };
 
 struct MachineConfig {

@@ -8,6 +8,7 @@
 //   along_k      [m]                [n]              [groups m]      [groups][2]     first K block, and their number
 //
 //   (rows of each; K is the other dimension of A and B, and n of D; scales of m or n rows take the next multiple of four)
+//   along_k is the kind k-grouped of problem files
 //
 // A group's tiles are counted from its own first row, so no tile and no cluster ever holds rows of two groups that count:
 // what a tile loads past its group's end is somebody else's, and is multiplied for nothing, since a row of D depends on one

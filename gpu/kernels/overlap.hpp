@@ -25,7 +25,7 @@
 //
 // Scales of A come with their K block, by TMA, from a transposed array [k_blocks][rows]: a row of a thread would else be
 // a sector of 32 bytes for 4. Those of B are one to three floats a K block, the same for all threads (scale_window.hpp); where
-// B has one for each row (1D1D), they come as A's do (promote_columns.hpp).
+// B has one for each row (1D1D), they come as A's do (column_scales.hpp).
 //
 // The products may be many: groups.hpp says which, and tile_walk.hpp in which order.
 #pragma once

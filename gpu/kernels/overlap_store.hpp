@@ -50,7 +50,7 @@ FP8TWIN_DEVICE u32 rows_that_count(Config config, const Group& group, const Tile
   return rows < rows_of_slab(config) ? rows : rows_of_slab(config);
 }
 
-/// One storing warp, or where every slab is whole, its one thread that `leads`.
+/// One storing warp; where there are no groups every slab is whole, and only its thread that `leads` comes here.
 template <class Config>
 struct StoringWarp {
   Config config;
@@ -82,17 +82,13 @@ struct StoringWarp {
         copy_slab(config, arguments, staging, group.d_row + row0, tile.column0);
       }
     }
-    if (staged_slabs(config) == 1) {
-      owes = true;
-      owed = own;
-      return hand_back_what_is_owed();
-    }
     if (owes && leads) {
       cp_async_bulk_wait_group_read<1>();
       mbarrier_arrive_b64(shared.staged_empty(slot(owed)));
     }
     owes = true;
     owed = own;
+    if (staged_slabs(config) == 1) hand_back_what_is_owed();
   }
 
   /// The first few of its rows, by all lanes.

@@ -1,4 +1,5 @@
-// This block's tiles, or this cluster's, from the first group to the last: what every role of steps 8 and 9 walks on its own.
+// This block's tiles, or this cluster's, from the first group to the last: what the producer and the storing warps of
+// steps 8 and 9 each walk on their own. (The consumers are told: tile_notes.hpp.)
 //
 //   group 0 |  0  1  2  3  4 | group 1 |  5  6 | group 2: none | group 3 |  7  8 ...      tiles, each group in raster order
 //   block 1 of 3, every third:  1  4 |         |               |            7

@@ -4,6 +4,8 @@
 
 #include <algorithm>
 
+#include "gpu/kernels/groups.hpp"
+
 namespace fp8twin {
 namespace {
 
@@ -162,7 +164,7 @@ void need_scales(i64 rows, i64 k_blocks, u64 scales) {
   need_size("scales", scales, rows * k_blocks);
 }
 
-u64 scale_layout_stride(i64 rows) { return std::max<u64>((static_cast<u64>(rows) + 3) / 4 * 4, 4); }
+u64 scale_layout_stride(i64 rows) { return std::max<u64>(scale_rows(static_cast<u32>(rows)), 4); }
 
 ScaleLayoutLaunch scale_layout_launch(i64 rows, i64 k_blocks, const float* from, float* to) {
   need_countable("rows of scales", rows, most_grid_x - 1024);
